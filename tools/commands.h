@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commands.h - the subcommands, in the order in which help lists them.
+ *
+ * Each line stands for a `const struct command command_NAME` elsewhere.
+ * Not guarded: included by allocmux.c alone, with COMMAND() defined.
+ */
+COMMAND(run)
+COMMAND(completion)
+COMMAND(manual)
