@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Tables and plots from the results of benchwork's workloads.
+
+A result is {work: {allocator: {metric: [values]}}}. Every table shows the
+ratio of the median to the best peer's median for that workload; the peers are
+all allocators that are not ours, "none" (libc's) included. Spread is the
+distance of the extremes over the median.
+"""
+import math
+import statistics
+import subprocess
+
+import benchwork
+
+METRICS = (("time", "Time"), ("peak_kib", "Peak resident size"),
+           ("minor_faults", "Minor faults"))
+
+
+def median(values):
+    """The median, or None without values."""
+    return statistics.median(values) if values else None
+
+
+def spread(values):
+    """Distance of the extremes over the median."""
+    middle = median(values)
+    return (max(values) - min(values)) / middle if middle else 0.0
+
+
+def is_peer(name):
+    """Not one of ours."""
+    return not name.startswith("ours-")
+
+
+def best_peer(row, metric):
+    """(name, median) of the least peer in `row`, or None."""
+    found = [(median(row[name][metric]), name) for name in row
+             if is_peer(name) and row[name].get(metric)]
+    return min(found)[::-1] if found else None
+
+
+def geometric_mean(values):
+    """The geometric mean, or None without values."""
+    if not values:
+        return None
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def print_row(cells, widths):
+    """One Markdown row, padded."""
+    print("| " + " | ".join(str(cell).ljust(width) if place == 0 else
+                            str(cell).rjust(width) for place, (cell, width)
+                            in enumerate(zip(cells, widths))) + " |")
+
+
+def print_table(header, rows):
+    """A Markdown table."""
+    widths = [max(len(str(row[place])) for row in [header] + rows)
+              for place in range(len(header))]
+    print_row(header, widths)
+    print("|" + "|".join("-" * (width + 1) + (":" if place else "-")
+                         for place, width in enumerate(widths)) + "|")
+    for row in rows:
+        print_row(row, widths)
+    print()
+
+
+def ratios(results, works, names, metric):
+    """{name: [ratio to the best peer]} and the table's rows."""
+    columns = {name: [] for name in names}
+    rows = []
+    for work in works:
+        row = results.get(work.name, {})
+        best = best_peer(row, metric)
+        if not best:
+            continue
+        shown = "%.3g s" % best[1] if metric == "time" else "%d" % best[1]
+        cells = [work.name, "%s %s" % (best[0], shown)]
+        widest = 0.0
+        for name in names:
+            values = row.get(name, {}).get(metric)
+            if not values:
+                cells.append("failed" if name in row else "-")
+                continue
+            ratio = median(values) / best[1] if best[1] else 1.0
+            columns[name].append(max(ratio, 1e-3))
+            widest = max(widest, spread(values))
+            cells.append("%.2f" % ratio)
+        cells.append("%.0f %%" % (100 * widest))
+        rows.append(cells)
+    return columns, rows
+
+
+def print_means(columns, names, rows, label):
+    """Add the row of geometric means."""
+    means = [geometric_mean(columns[name]) for name in names]
+    most = max(len(columns[name]) for name in names)
+    rows.append([label, ""] + [
+        "-" if mean is None else
+        "%.2f%s" % (mean, "" if len(columns[name]) == most else "*")
+        for name, mean in zip(names, means)] + [""])
+
+
+def print_ratios(results, names):
+    """The three tables of ratios."""
+    for metric, title in METRICS:
+        unit = {"time": "s", "peak_kib": "KiB", "minor_faults": "faults"}
+        print("### %s, ratio to the best peer\n" % title)
+        header = ["workload", "best peer (%s)" % unit[metric], *names,
+                  "spread"]
+        rows = []
+        for kind, label in (("load", "geometric mean"),
+                            ("floor", "geometric mean, one pattern")):
+            works = [work for work in benchwork.WORKLOADS
+                     if work.kind == kind]
+            if kind == "floor" and metric != "time":
+                continue
+            columns, found = ratios(results, works, names, metric)
+            if found:
+                rows += found
+                print_means(columns, names, rows, label)
+        print_table(header, rows)
+
+
+def print_extra(results, names):
+    """What the workloads report beside time and size."""
+    rows = []
+    for work in benchwork.WORKLOADS + benchwork.LONG:
+        row = results.get(work.name, {})
+        for key in work.extra:
+            cells = [work.name, benchwork.EXTRA[key]]
+            for name in names:
+                value = median(row.get(name, {}).get(key, []))
+                cells.append("-" if value is None else
+                             "%.2f" % value if "over" in key or
+                             key == "kib_thread" else "%d" % value)
+            if any(cell != "-" for cell in cells[2:]):
+                rows.append(cells)
+    if rows:
+        print("### Memory, absolute\n")
+        print_table(["workload", "figure", *names], rows)
+
+
+def plot(results, names, path):
+    """Geometric means of time against peak size, one point each: SVG."""
+    points = []
+    works = [work for work in benchwork.WORKLOADS if work.kind == "load"]
+    times, _ = ratios(results, works, names, "time")
+    sizes, _ = ratios(results, works, names, "peak_kib")
+    for name in names:
+        if times[name] and sizes[name]:
+            points.append('%.4f %.4f "%s"' % (
+                geometric_mean(times[name]), geometric_mean(sizes[name]),
+                name))
+    script = "\n".join((
+        "set terminal svg size 720,480 background '#ffffff'",
+        "set output '%s'" % path.replace("'", "''"),
+        "set title 'Geometric means over the workloads; 1 is the best peer "
+        "of each'",
+        "set xlabel 'time, ratio to the best peer'",
+        "set ylabel 'peak resident size, ratio to the best peer'",
+        "set grid", "unset key", "set offsets graph 0.1, 0.15, 0.1, 0.1",
+        "plot '-' using 1:2:3 with labels point pt 7 offset char 0,0.8",
+        *points, "e", ""))
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
