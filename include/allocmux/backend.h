@@ -44,8 +44,7 @@ extern "C" {
 
 /* True if table B (of any age) has a value in SLOT. */
 #define AMUX_HAS(b, slot)                                                      \
-	((b)->size >=                                                          \
-			offsetof(struct amux_backend, slot) +                  \
+	((b)->size >= offsetof(struct amux_backend, slot) +                    \
 				sizeof((b)->slot) &&                           \
 		(b)->slot != NULL)
 
@@ -137,8 +136,8 @@ struct amux_host {
 };
 
 struct amux_backend {
-	uint32_t abi;  /* AMUX_BACKEND_ABI */
-	uint32_t size; /* sizeof(struct amux_backend) */
+	uint32_t abi;        /* AMUX_BACKEND_ABI */
+	uint32_t size;       /* sizeof(struct amux_backend) */
 	const char *name;    /* as in ALLOC_BACKEND: letters, digits, '-' */
 	const char *version; /* shown to users; may be NULL */
 	const char *summary; /* one line for `allocmux list`; may be NULL */

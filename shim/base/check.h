@@ -19,9 +19,9 @@ _Noreturn AMUX_COLD void check_failed(
 	(likely(x) ? (void)0 : check_failed(__FILE__, __LINE__, #x))
 
 #ifdef NDEBUG
-#define AMUX_ASSERT(x) ((void)sizeof(x))
+	#define AMUX_ASSERT(x) ((void)sizeof(x))
 #else
-#define AMUX_ASSERT(x) AMUX_CHECK(x)
+	#define AMUX_ASSERT(x) AMUX_CHECK(x)
 #endif
 
 #endif

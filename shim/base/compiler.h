@@ -19,6 +19,12 @@
 #define AMUX_API __attribute__((visibility("default")))
 
 /*
+ * A variable shared between our own files: without this an extern declaration
+ * is reached through the GOT, one load more.
+ */
+#define AMUX_HIDDEN __attribute__((visibility("hidden")))
+
+/*
  * Thread-local storage of the cheap kind: one load relative to the thread
  * pointer, no call, no allocation. It comes out of the static TLS block, so
  * the whole library keeps to 64 bytes of it (checked by tests/lint/elf.sh).

@@ -13,8 +13,8 @@
 #include "os.h"
 
 static struct {
-	struct lock fork_lock;         /* sync: itself */
-	_Atomic(void *) forking;       /* sync: atomic; thread pointer or NULL */
+	struct lock fork_lock;   /* sync: itself */
+	_Atomic(void *) forking; /* sync: atomic; thread pointer or NULL */
 } g = {.fork_lock = LOCK_INIT(0)};
 
 /* The same in the child of fork, which gettid(2) is not. */

@@ -67,13 +67,14 @@ size_t log_vformat(char *buf, size_t size, const char *format, va_list args)
 			put_char(&out, (char)va_arg(args, int));
 			break;
 		case 'd': {
-			int64_t n = wide ? va_arg(args, long)
-					 : va_arg(args, int);
+			int64_t n =
+				wide ? va_arg(args, long) : va_arg(args, int);
 
 			if (n < 0) {
 				put_char(&out, '-');
 			}
-			put_number(&out, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 10);
+			put_number(&out, n < 0 ? 0 - (uint64_t)n : (uint64_t)n,
+				10);
 			break;
 		}
 		case 'u':
@@ -122,8 +123,8 @@ void log_line(const char *format, ...)
 	__builtin_memcpy(line, prefix, PREFIX);
 	va_start(args, format);
 	/* One byte is kept for the newline, which replaces the terminator. */
-	len = PREFIX + log_vformat(line + PREFIX, sizeof(line) - PREFIX, format,
-			       args);
+	len = PREFIX +
+	      log_vformat(line + PREFIX, sizeof(line) - PREFIX, format, args);
 	va_end(args);
 	line[len++] = '\n';
 	os_write_all(2, line, len);

@@ -103,10 +103,11 @@ int os_advise(void *addr, size_t size, int advice)
 	return (int)sys3(SYS_madvise, addr, size, advice);
 }
 
-int os_move(void *from, size_t size, void *to, size_t to_size)
+int os_move(void *from, size_t size, void *to)
 {
-	long ret = sys6(SYS_mremap, from, size, to_size,
-		MREMAP_MAYMOVE | MREMAP_FIXED, to, 0);
+	enum { DONTUNMAP = 4 }; /* MREMAP_DONTUNMAP, absent in older headers */
+	long ret = sys6(SYS_mremap, from, size, size,
+		MREMAP_MAYMOVE | MREMAP_FIXED | DONTUNMAP, to, 0);
 
 	return sys_failed(ret) ? (int)ret : 0;
 }
@@ -125,6 +126,13 @@ long os_read_file(const char *path, char *buf, size_t size)
 	sys1(SYS_close, fd);
 	buf[len > 0 ? len : 0] = '\0';
 	return len;
+}
+
+bool os_file_is_readable(const char *path)
+{
+	enum { READ = 4 }; /* R_OK */
+
+	return sys3(SYS_faccessat, AT_FDCWD, path, READ) == 0;
 }
 
 void os_write_all(int fd, const char *buf, size_t len)

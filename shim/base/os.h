@@ -42,13 +42,18 @@ int os_unmap(void *addr, size_t size);
 int os_advise(void *addr, size_t size, int advice);
 
 /*
- * Move size bytes of pages from one place to another without copying
- * (mremap, MREMAP_MAYMOVE | MREMAP_FIXED). The old range is unmapped after.
+ * Move size bytes of anonymous pages to `to`, which is mapped, without copying
+ * (mremap, MREMAP_DONTUNMAP; kernel 5.7). The old range stays mapped and reads
+ * as zero: at no moment is there a hole that another thread's mmap could fall
+ * into. -EINVAL on older kernels: then copy.
  */
-int os_move(void *from, size_t size, void *to, size_t to_size);
+int os_move(void *from, size_t size, void *to);
 
-/* The first line of a small file; the length, or -errno. No descriptor stays. */
+/* The first line of a small file; the length, or -errno. No descriptor stays.
+ */
 long os_read_file(const char *path, char *buf, size_t size);
+
+bool os_file_is_readable(const char *path);
 
 /* Write everything, through EINTR and short writes; errors are dropped. */
 void os_write_all(int fd, const char *buf, size_t len);

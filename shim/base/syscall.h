@@ -27,11 +27,11 @@ AMUX_ALWAYS_INLINE long raw_syscall(
 	register long r9 __asm__("r9") = f;
 	long ret;
 
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
-			 "r"(r9)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile(
+		"syscall"
+		: "=a"(ret)
+		: "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+		: "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -56,14 +56,16 @@ AMUX_ALWAYS_INLINE long raw_syscall(
 }
 
 #else
-#error "Allocmux knows the system call convention of x86-64 and aarch64 only"
+	#error "Allocmux knows the system call convention of x86-64 and aarch64 only"
 #endif
 
-#define sys0(nr)                raw_syscall(nr, 0, 0, 0, 0, 0, 0)
-#define sys1(nr, a)             raw_syscall(nr, (long)(a), 0, 0, 0, 0, 0)
-#define sys2(nr, a, b)          raw_syscall(nr, (long)(a), (long)(b), 0, 0, 0, 0)
-#define sys3(nr, a, b, c)       raw_syscall(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define sys4(nr, a, b, c, d)    raw_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define sys0(nr)       raw_syscall(nr, 0, 0, 0, 0, 0, 0)
+#define sys1(nr, a)    raw_syscall(nr, (long)(a), 0, 0, 0, 0, 0)
+#define sys2(nr, a, b) raw_syscall(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+#define sys3(nr, a, b, c)                                                      \
+	raw_syscall(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define sys4(nr, a, b, c, d)                                                   \
+	raw_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 #define sys6(nr, a, b, c, d, e, f)                                             \
 	raw_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), \
 		(long)(f))

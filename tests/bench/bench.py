@@ -3,9 +3,6 @@
 """Benchmarks of Allocmux and its peers.
 
     bench.py [workloads]   every workload under every allocator
-    bench.py pair          instructions and ns of one malloc and free
-    bench.py dispatch      the shim against the same allocator without it
-    bench.py startup       what /bin/true pays
     bench.py show FILE...  the tables of earlier --json files, merged
     bench.py smoke         every workload once, tiny: do the checks hold?
 
@@ -23,7 +20,6 @@ import re
 import sys
 import time
 
-import benchcall
 import benchrun
 import benchtable
 import benchwork
@@ -40,8 +36,7 @@ def parse(argv):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", nargs="?", default="workloads",
-                        choices=["workloads", "show", "smoke",
-                                 *benchcall.COMMANDS])
+                        choices=["workloads", "show", "smoke"])
     parser.add_argument("files", nargs="*", help="for show")
     parser.add_argument("--build", default=build, metavar="DIR",
                         help="build tree with shim and programs")
@@ -76,23 +71,16 @@ def parse(argv):
     return args
 
 
-def find_shim(build):
-    """The shim in the build tree, or where it ought to be."""
-    name = "liballocmux_shim.so"
-    for place, _, files in os.walk(build):
-        if name in files:
-            return os.path.join(os.path.abspath(place), name)
-    return os.path.join(build, name)
-
-
 def allocators(args):
     """Those asked for that are there; the rest is reported."""
     names = (args.allocators.split(",") if args.allocators
              else DEFAULT + list(args.extra))
+    shim = os.path.join(os.path.abspath(args.build), "shim",
+                        "liballocmux_shim.so")
     found = []
     for name in names:
         try:
-            allocator = benchrun.allocator_named(name, args.shim, args.extra)
+            allocator = benchrun.allocator_named(name, shim, args.extra)
             benchrun.probe(allocator, args.programs)
             found.append(allocator)
         except Failed as reason:
@@ -158,13 +146,6 @@ def machine():
         memory, platform.release(), "-".join(platform.libc_ver()))
 
 
-def save(args, results):
-    """Write --json."""
-    with open(args.json, "w", encoding="utf-8") as out:
-        json.dump({"machine": machine(), "results": results}, out, indent=1)
-        out.write("\n")
-
-
 def names_in(results, wanted):
     """Allocators that occur in `results`, peers first."""
     names = []
@@ -220,7 +201,10 @@ def command_workloads(args):
     results, failed = run_all(args, works, found, 3 if args.quick else
                               args.runs, 20 if args.quick else 100)
     if args.json:
-        save(args, results)
+        with open(args.json, "w", encoding="utf-8") as out:
+            json.dump({"machine": machine(), "results": results}, out,
+                      indent=1)
+            out.write("\n")
     show(args, results, machine())
     complain("%d s" % (time.monotonic() - began))
     return 1 if failed else 0
@@ -235,14 +219,6 @@ def command_smoke(args):
     return 1 if failed else 0
 
 
-def command_call(args):
-    """A command of benchcall."""
-    results = benchcall.COMMANDS[args.what](args, allocators(args))
-    if args.json:
-        save(args, results)
-    return 0
-
-
 def main(argv):
     """Dispatch."""
     args = parse(argv)
@@ -252,14 +228,9 @@ def main(argv):
         complain("%s: no programs; build the target bench_programs" %
                  args.programs)
         return 2
-    args.shim = find_shim(args.build)
     commands = {"workloads": command_workloads, "show": command_show,
                 "smoke": command_smoke}
-    try:
-        return commands.get(args.what, command_call)(args)
-    except Failed as reason:
-        complain("%s: %s" % (args.what, reason))
-        return 1
+    return commands[args.what](args)
 
 
 if __name__ == "__main__":

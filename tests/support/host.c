@@ -48,8 +48,7 @@ static void *host_reserve(
 	return NULL;
 }
 
-static void host_release(
-	const struct amux_host *host, void *addr, size_t size)
+static void host_release(const struct amux_host *host, void *addr, size_t size)
 {
 	lock_acquire(&g.lock);
 	for (int i = 0; i < MAX_RANGES; i++) {

@@ -25,8 +25,7 @@ static void test_log_formats_extreme_numbers(void **state)
 
 	log_format(buf, sizeof(buf), "%ld %lu %zu", LONG_MIN, ULONG_MAX,
 		(size_t)0);
-	assert_string_equal(
-		buf, "-9223372036854775808 18446744073709551615 0");
+	assert_string_equal(buf, "-9223372036854775808 18446744073709551615 0");
 }
 
 static void test_log_cuts_what_does_not_fit(void **state)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * api.c - the functions of <allocmux/allocmux.h>.
+ */
+#include <allocmux/allocmux.h>
+
+#include <dirent.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/log.h"
+#include "builtin.h"
+#include "config.h"
+#include "dispatch.h"
+#include "lifecycle.h"
+#include "owner.h"
+#include "registry.h"
+
+AMUX_API const char *amux_version(void)
+{
+	return AMUX_VERSION;
+}
+
+AMUX_API const char *amux_backend_active(void)
+{
+	lifecycle_start();
+	return registry_name(dispatch_active());
+}
+
+AMUX_API int amux_backend_switch(const char *name)
+{
+	return lifecycle_switch(name);
+}
+
+AMUX_API const char *amux_owner(const void *ptr)
+{
+	return registry_name(owner_of(ptr));
+}

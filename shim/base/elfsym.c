@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elfsym.c - see elfsym.h.
+ */
+#include "elfsym.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/* glibc relocates the addresses of the dynamic section, musl does not. */
+static const void *dynamic_address(uintptr_t base, uintptr_t value)
+{
+	return (const void *)(value < base ? base + value : value);
+}
+
+static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
+{
+	uintptr_t base = object->base;
+	size_t soname = 0;
+
+	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
+		const void *addr = dynamic_address(base, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			object->symbols = addr;
+			break;
+		case DT_STRTAB:
+			object->strings = addr;
+			break;
+		case DT_VERSYM:
+			object->versions = addr;
+			break;
+		case DT_GNU_HASH:
+			object->gnu_hash = addr;
+			break;
+		case DT_HASH:
+			object->sysv_hash = addr;
+			break;
+		case DT_SONAME:
+			soname = d->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+	}
+	if (soname && object->strings) {
+		object->soname = object->strings + soname;
+	}
+}
+
+static bool read_object(
+	const struct dl_phdr_info *info, struct elf_object *object)
+{
+	const ElfW(Dyn) *dynamic = NULL;
+
+	memset(object, 0, sizeof(*object));
+	object->base = info->dlpi_addr;
+	object->name = info->dlpi_name;
+	object->start = UINTPTR_MAX;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC) {
+			dynamic = (const void *)start;
+		} else if (p->p_type == PT_LOAD) {
+			if (start < object->start) {
+				object->start = start;
+			}
+			if (start + p->p_memsz > object->end) {
+				object->end = start + p->p_memsz;
+			}
+			if (p->p_flags & PF_X) {
+				object->code_start = start;
+				object->code_end = start + p->p_memsz;
+			}
+		}
+	}
+	if (!dynamic) {
+		return false;
+	}
+	read_dynamic(object, dynamic);
+	return object->symbols && object->strings;
+}
+
+struct search {
+	const void *addr; /* NULL: the C library is wanted */
+	struct elf_object *object;
+};
+
+static bool is_libc(const struct elf_object *object)
+{
+	const char *soname = object->soname;
+
+	return soname &&
+	       (!strcmp(soname, "libc.so.6") || !strcmp(soname, "libc.so") ||
+		       !strncmp(soname, "libc.musl-", 10));
+}
+
+static int search_step(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+	struct elf_object *object = search->object;
+
+	if (!read_object(info, object)) {
+		return 0;
+	}
+	if (search->addr) {
+		uintptr_t addr = (uintptr_t)search->addr;
+
+		return addr >= object->start && addr < object->end;
+	}
+	return is_libc(object);
+}
+
+bool elf_find_libc(struct elf_object *object)
+{
+	struct search search = {.object = object};
+
+	return dl_iterate_phdr(search_step, &search) != 0;
+}
+
+bool elf_find_by_address(const void *addr, struct elf_object *object)
+{
+	struct search search = {.addr = addr, .object = object};
+
+	return addr && dl_iterate_phdr(search_step, &search) != 0;
+}
+
+/* Is symbol number i a definition of name that new programs would bind to? */
+static const ElfW(Sym) *
+	match(const struct elf_object *object, uint32_t i, const char *name)
+{
+	enum { HIDDEN_VERSION = 0x8000 }; /* VERSYM_HIDDEN */
+	const ElfW(Sym) *sym = (const ElfW(Sym) *)object->symbols + i;
+
+	if (sym->st_shndx == SHN_UNDEF ||
+		ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ||
+		(object->versions && (object->versions[i] & HIDDEN_VERSION)) ||
+		strcmp(object->strings + sym->st_name, name) != 0) {
+		return NULL;
+	}
+	return sym;
+}
+
+static const ElfW(Sym) *
+	gnu_lookup(const struct elf_object *object, const char *name)
+{
+	const uint32_t *table = object->gnu_hash;
+	uint32_t bucket_count = table[0], first = table[1], words = table[2];
+	const uint32_t *buckets =
+		table + 4 + words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+	const uint32_t *chain = buckets + bucket_count;
+	uint32_t hash = 5381;
+
+	for (const char *c = name; *c; c++) {
+		hash = hash * 33 + (unsigned char)*c;
+	}
+
+	uint32_t i = bucket_count ? buckets[hash % bucket_count] : 0;
+
+	if (i < first) {
+		return NULL;
+	}
+	for (;; i++) {
+		uint32_t entry = chain[i - first];
+		const ElfW(Sym) *sym = NULL;
+
+		/* Bit 0 marks the end of a chain, the rest is the hash. */
+		if ((entry | 1) == (hash | 1)) {
+			sym = match(object, i, name);
+		}
+		if (sym || (entry & 1)) {
+			return sym;
+		}
+	}
+}
+
+static const ElfW(Sym) *
+	sysv_lookup(const struct elf_object *object, const char *name)
+{
+	uint32_t bucket_count = object->sysv_hash[0];
+	const uint32_t *buckets = object->sysv_hash + 2;
+	const uint32_t *chain = buckets + bucket_count;
+	uint32_t hash = 0;
+
+	for (const char *c = name; *c; c++) {
+		hash = (hash << 4) + (unsigned char)*c;
+		hash ^= (hash >> 24) & 0xf0;
+		hash &= 0x0fffffff;
+	}
+	for (uint32_t i = bucket_count ? buckets[hash % bucket_count] : 0; i;
+		i = chain[i]) {
+		const ElfW(Sym) *sym = match(object, i, name);
+
+		if (sym) {
+			return sym;
+		}
+	}
+	return NULL;
+}
+
+void *elf_symbol(const struct elf_object *object, const char *name)
+{
+	const ElfW(Sym) *sym = NULL;
+
+	if (object->gnu_hash) {
+		sym = gnu_lookup(object, name);
+	} else if (object->sysv_hash) {
+		sym = sysv_lookup(object, name);
+	}
+	return sym ? (void *)(object->base + sym->st_value) : NULL;
+}
