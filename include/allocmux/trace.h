@@ -45,11 +45,12 @@ enum amux_trace_state {
 };
 
 /* Bits of amux_trace_file.features. */
-#define AMUX_TRACE_F_USABLE  ((uint64_t)1 << 0) /* excess is known */
-#define AMUX_TRACE_F_STARTUP ((uint64_t)1 << 1) /* from the first allocation   \
-						 */
-#define AMUX_TRACE_F_RING   ((uint64_t)1 << 2)  /* old event blocks are lost */
-#define AMUX_TRACE_F_FORKED ((uint64_t)1 << 3)  /* child of a traced parent */
+#define AMUX_TRACE_F_USABLE ((uint64_t)1 << 0) /* excess is known */
+#define AMUX_TRACE_F_STARTUP                                                   \
+	((uint64_t)1 << 1)                     /* from the first allocation    \
+						*/
+#define AMUX_TRACE_F_RING   ((uint64_t)1 << 2) /* old event blocks are lost */
+#define AMUX_TRACE_F_FORKED ((uint64_t)1 << 3) /* child of a traced parent */
 
 /* Block 0 of a file. */
 struct amux_trace_file {
@@ -99,15 +100,16 @@ struct amux_trace_block {
 	uint8_t kind;   /* enum amux_trace_kind */
 	uint8_t flags;  /* live: AMUX_TRACE_CLOSED */
 	uint16_t header_size; /* 64 */
-	uint32_t thread;      /* EVENTS: owner, from 1; SITES: snapshot; or 0 */
-	uint32_t sequence;    /* from 0 within its kind and thread */
-	uint64_t start_ns;    /* time at which decoding of EVENTS starts */
-	uint64_t end_ns;      /* live: time when closed; 0 before */
-	uint64_t committed;   /* live: low 32 bits: bytes after this header;
-			       * high 32 bits: bytes at the end of the block */
-	uint64_t order;       /* from 1 over the whole file, never reused */
-	uint64_t events;      /* live, EVENTS: count when closed; 0 before */
-	uint64_t reserved;
+	uint32_t lane;      /* EVENTS: writer, from 1; SITES: snapshot; or 0 */
+	uint32_t sequence;  /* from 0 within its kind and lane */
+	uint64_t start_ns;  /* time at which decoding of EVENTS starts */
+	uint64_t end_ns;    /* live: time when closed; 0 before */
+	uint64_t committed; /* live: low 32 bits: bytes after this header;
+			     * high 32 bits: bytes at the end of the block */
+	uint64_t order;     /* from 1 over the whole file, never reused */
+	uint64_t events;    /* live, EVENTS: count when closed; 0 before */
+	uint32_t thread;    /* EVENTS: whose events come first; from 1 */
+	uint32_t reserved;
 };
 
 /* ---- EVENTS: a tag byte is op | address code << 3 ---- */
@@ -125,7 +127,8 @@ enum amux_trace_mark {
 	AMUX_TRACE_MARK_TIME = 1,         /* varint: nanoseconds to add */
 	AMUX_TRACE_MARK_LOST = 2,         /* varint: events lost here */
 	AMUX_TRACE_MARK_REALLOC_FAIL = 3, /* the last REALLOC did not happen */
-	AMUX_TRACE_MARK_FAILED = 4        /* how stack size: returned NULL */
+	AMUX_TRACE_MARK_FAILED = 4,       /* how stack size: returned NULL */
+	AMUX_TRACE_MARK_THREAD = 5        /* varint: the lane's new thread */
 };
 
 /* Low two bits of `how`; the upper six are log2 of the alignment, 0 if none. */
@@ -234,7 +237,7 @@ struct amux_trace_info_unload {
 /* THREAD and THREAD_END. */
 struct amux_trace_info_thread {
 	struct amux_trace_info info;
-	uint32_t thread; /* as in amux_trace_block.thread */
+	uint32_t thread; /* from 1, never reused */
 	uint32_t tid;    /* the kernel's */
 };
 

@@ -153,6 +153,14 @@ static inline void encode_time(struct encoder *e, uint64_t now)
 	e->time = now;
 }
 
+/* The lane has a new thread. */
+static inline void encode_thread(struct encoder *e, uint32_t thread)
+{
+	*e->control++ = AMUX_TRACE_MARK_THREAD << 3;
+	e->control = encode_varint(e->control, thread);
+	encode_commit(e);
+}
+
 static inline void encode_lost(struct encoder *e, uint64_t count)
 {
 	*e->control++ = AMUX_TRACE_MARK_LOST << 3;

@@ -54,6 +54,7 @@ static struct amux_trace_block *block_create(struct encoder *e)
 	block->magic = AMUX_TRACE_BLOCK_MAGIC;
 	block->kind = AMUX_TRACE_EVENTS;
 	block->header_size = sizeof(*block);
+	block->lane = 1;
 	block->thread = 1;
 	encode_begin(e, block, BLOCK);
 	return block;
