@@ -3,6 +3,9 @@
 """Benchmarks of Allocmux and its peers.
 
     bench.py [workloads]   every workload under every allocator
+    bench.py pair          instructions and ns of one malloc and free
+    bench.py dispatch      the shim against the same allocator without it
+    bench.py startup       what /bin/true pays
     bench.py show FILE...  the tables of earlier --json files, merged
     bench.py smoke         every workload once, tiny: do the checks hold?
 
@@ -17,9 +20,11 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
 import time
 
+import benchcall
 import benchrun
 import benchtable
 import benchwork
@@ -36,7 +41,8 @@ def parse(argv):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", nargs="?", default="workloads",
-                        choices=["workloads", "show", "smoke"])
+                        choices=["workloads", "show", "smoke",
+                                 *benchcall.COMMANDS])
     parser.add_argument("files", nargs="*", help="for show")
     parser.add_argument("--build", default=build, metavar="DIR",
                         help="build tree with shim and programs")
@@ -56,6 +62,7 @@ def parse(argv):
                         help="draw time against size (needs gnuplot)")
     args = parser.parse_args(argv)
     args.extra = {}
+    args.outputs = {}
     for item in args.lib:
         name, equals, path = item.partition("=")
         if not name or not equals or not os.path.exists(path):
@@ -71,16 +78,23 @@ def parse(argv):
     return args
 
 
+def find_shim(build):
+    """The shim in the build tree, or where it ought to be."""
+    name = "liballocmux_shim.so"
+    for place, _, files in os.walk(build):
+        if name in files:
+            return os.path.join(os.path.abspath(place), name)
+    return os.path.join(build, name)
+
+
 def allocators(args):
     """Those asked for that are there; the rest is reported."""
     names = (args.allocators.split(",") if args.allocators
              else DEFAULT + list(args.extra))
-    shim = os.path.join(os.path.abspath(args.build), "shim",
-                        "liballocmux_shim.so")
     found = []
     for name in names:
         try:
-            allocator = benchrun.allocator_named(name, shim, args.extra)
+            allocator = benchrun.allocator_named(name, args.shim, args.extra)
             benchrun.probe(allocator, args.programs)
             found.append(allocator)
         except Failed as reason:
@@ -91,8 +105,23 @@ def allocators(args):
     return found
 
 
+def run_program(args, work, allocator):
+    """One run of a program: all runs must print the same."""
+    if not shutil.which(work.command[0]):
+        raise Failed("%s is not installed" % work.command[0])
+    result = benchrun.measure(args.programs, work.command, allocator,
+                              more=work.env)
+    if args.outputs.setdefault(work.name, result["output"]) != \
+            result["output"]:
+        raise Failed("other output than that of the first run")
+    result["time"] = result["cpu"]
+    return result
+
+
 def run_one(args, work, allocator, scale):
     """One run of one workload, with derived figures."""
+    if work.kind == "program":
+        return run_program(args, work, allocator)
     command = [os.path.join(args.programs, work.command[0]), "-s", str(scale),
                *work.command[1:]]
     result = benchrun.measure(args.programs, command, allocator)
@@ -129,6 +158,7 @@ def run_all(args, works, found, runs, scale):
                     failed.add((work.name, allocator.name))
                     results[work.name][allocator.name] = {}
                     continue
+                del one["output"]
                 store = results[work.name][allocator.name]
                 for key, value in one.items():
                     store.setdefault(key, []).append(value)
@@ -144,6 +174,13 @@ def machine():
     return "%s, %d CPUs, %d MiB, Linux %s, libc %s" % (
         model.group(1) if model else platform.machine(), os.cpu_count(),
         memory, platform.release(), "-".join(platform.libc_ver()))
+
+
+def save(args, results):
+    """Write --json."""
+    with open(args.json, "w", encoding="utf-8") as out:
+        json.dump({"machine": machine(), "results": results}, out, indent=1)
+        out.write("\n")
 
 
 def names_in(results, wanted):
@@ -188,7 +225,7 @@ def command_show(args):
 
 def command_workloads(args):
     """Measure and print."""
-    works = [work for work in benchwork.WORKLOADS
+    works = [work for work in benchwork.WORKLOADS + benchwork.PROGRAMS
              if args.pattern.search(work.name)]
     if args.only:
         works += [work for work in benchwork.LONG
@@ -201,10 +238,7 @@ def command_workloads(args):
     results, failed = run_all(args, works, found, 3 if args.quick else
                               args.runs, 20 if args.quick else 100)
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"machine": machine(), "results": results}, out,
-                      indent=1)
-            out.write("\n")
+        save(args, results)
     show(args, results, machine())
     complain("%d s" % (time.monotonic() - began))
     return 1 if failed else 0
@@ -219,6 +253,14 @@ def command_smoke(args):
     return 1 if failed else 0
 
 
+def command_call(args):
+    """A command of benchcall."""
+    results = benchcall.COMMANDS[args.what](args, allocators(args))
+    if args.json:
+        save(args, results)
+    return 0
+
+
 def main(argv):
     """Dispatch."""
     args = parse(argv)
@@ -228,9 +270,14 @@ def main(argv):
         complain("%s: no programs; build the target bench_programs" %
                  args.programs)
         return 2
+    args.shim = find_shim(args.build)
     commands = {"workloads": command_workloads, "show": command_show,
                 "smoke": command_smoke}
-    return commands[args.what](args)
+    try:
+        return commands.get(args.what, command_call)(args)
+    except Failed as reason:
+        complain("%s: %s" % (args.what, reason))
+        return 1
 
 
 if __name__ == "__main__":

@@ -122,6 +122,7 @@ def measure(directory, command, allocator, options=(), more=None,
                                         err.strip().split("\n")[-1]))
     result["wall"] = result["wall_ns"] / 1e9
     result["cpu"] = (result["user_us"] + result["system_us"]) / 1e6
+    result["output"] = hash(out)
     for line in out.splitlines():
         key, _, value = line.partition(" ")
         try:

@@ -109,9 +109,11 @@ def print_ratios(results, names):
         header = ["workload", "best peer (%s)" % unit[metric], *names,
                   "spread"]
         rows = []
-        for kind, label in (("load", "geometric mean"),
+        for kind, label in (("load", "geometric mean, loads"),
+                            ("program", "geometric mean, programs"),
                             ("floor", "geometric mean, one pattern")):
-            works = [work for work in benchwork.WORKLOADS
+            works = [work for work in (benchwork.WORKLOADS +
+                                       benchwork.PROGRAMS)
                      if work.kind == kind]
             if kind == "floor" and metric != "time":
                 continue

@@ -2,9 +2,13 @@
 """The workloads: which program in which mode, and what is compared.
 
 `time` is CPU time (user and system) for one thread, wall time of the fixed
-work for several: there waiting counts. `floor` rows are micro-benchmarks of
-one pattern; they have a geometric mean of their own.
+work for several: there waiting counts. The kinds have geometric means of
+their own: `load` is a pattern of use with all its memory, `floor` one bare
+sequence of calls, `program` a program that nobody here wrote.
 """
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Work:
@@ -66,6 +70,60 @@ WORKLOADS = (
     Work("pair-reverse", "w_order", "reverse", kind="floor"),
     Work("pair-random", "w_order", "random", kind="floor"),
     Work("big-lifo", "w_big", "lifo", kind="floor"),
+)
+PYTHON = """
+import json
+for n in range(5):
+    text = json.dumps([{'k': str(i), 'v': [i, 'x' * (i % 90)]}
+                       for i in range(40000)])
+    print(len(text), len(json.loads(text)))
+"""
+SQLITE = """
+import sqlite3
+db = sqlite3.connect(':memory:')
+db.execute('create table t (k integer primary key, a text, b integer)')
+db.executemany('insert into t values (?, ?, ?)',
+               ((i, 'row %d' % (i * 7919 % 100003), i * 31 % 1009)
+                for i in range(60000)))
+db.execute('create index i on t (a)')
+for n in range(4):
+    print(db.execute('select count(*), sum(length(group_concat_a)) from '
+                     '(select group_concat(a) as group_concat_a from t '
+                     'group by b)').fetchall())
+    print(db.execute('select a from t order by b, a limit 2').fetchall())
+"""
+PERL = """
+my %h;
+for my $i (1 .. 150000) {
+    $h{"key" . ($i * 7919 % 100003)} .= "x" x ($i % 40);
+    push @{$h{"list" . $i % 500}{v}}, "$i" if $i % 3 == 0;
+}
+my $n = 0;
+$n += length ref $h{$_} ? scalar @{$h{$_}{v}} : $h{$_} for sort keys %h;
+print scalar(keys %h), " $n\\n";
+"""
+GCC = ('for f in "$1"/w_[lmrt]*.c; do '
+       'gcc -std=gnu11 -D_GNU_SOURCE -O2 -S -o - "$f" || exit; done')
+SHELL = "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; echo $i"
+
+
+def program(name, command, env=None):
+    """A row whose check is that every allocator gives the same output."""
+    work = Work(name, "", kind="program")
+    work.command = command
+    work.env = env or {}
+    return work
+
+
+PROGRAMS = (
+    program("python-json", ["/usr/bin/python3", "-c", PYTHON],
+            {"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"}),
+    program("sqlite", ["/usr/bin/python3", "-c", SQLITE],
+            {"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"}),
+    program("perl-hash", ["/usr/bin/perl", "-e", PERL],
+            {"PERL_HASH_SEED": "0"}),
+    program("gcc", ["/bin/sh", "-c", GCC, "sh", HERE]),
+    program("sh-fork", ["/bin/sh", "-c", SHELL]),
 )
 # Only when named by --only: takes minutes under some allocators.
 LONG = (Work("return-1g", "w_return", "1g", extra=RETURN, kind="long"),)
