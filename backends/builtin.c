@@ -9,8 +9,11 @@
 
 #include <stddef.h>
 
+#include "dl/dl.h"
+
 static const struct amux_backend *const backends[] = {
-	NULL,
+	&amux_dl_backend,
+	&amux_dl_checked_backend,
 };
 
 const struct amux_backend *builtin_backend(unsigned i)

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* dl_cache.c - see dl_cache.h. */
+#include "dl_cache.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "os.h"
+
+#define CACHE_SLAB ((size_t)64 << 10)
+
+struct cache cache_none, cache_dead;
+AMUX_THREAD struct cache *cache_current = &cache_none;
+uint64_t cache_secret;
+uint8_t cache_limit[CACHE_BINS];
+
+static struct {
+	struct lock lock;
+	cache_free_fn *free_chunks; /* sync: set before use, then constant */
+	pthread_key_t key;          /* likewise */
+	struct cache *all;          /* sync: lock */
+	struct cache *unused;       /* sync: lock */
+	struct cache *slab;         /* sync: lock; never used ones */
+	size_t slab_count;          /* sync: lock */
+	struct cache first;         /* the first thread's: no page of its own */
+} g = {.lock = LOCK_INIT(LOCK_RANK_PAGES)};
+
+static void thread_exits(void *cache);
+
+int caches_init(cache_free_fn *free_chunks, uint64_t secret)
+{
+	int err = pthread_key_create(&g.key, thread_exits);
+
+	if (err) {
+		return err;
+	}
+	g.free_chunks = free_chunks;
+	g.slab = &g.first;
+	g.slab_count = 1;
+	cache_secret = secret | 1; /* never 0, which means "not cached" */
+	for (size_t i = MIN_CHUNK / 16; i < CACHE_BINS; i++) {
+		size_t limit = CACHE_BIN_BYTES / (i * 16);
+
+		cache_limit[i] = limit < CACHE_BIN_COUNT
+					 ? (uint8_t)limit
+					 : (uint8_t)CACHE_BIN_COUNT;
+	}
+	memset(cache_none.count, UINT8_MAX, sizeof(cache_none.count));
+	memset(cache_dead.count, UINT8_MAX, sizeof(cache_dead.count));
+	return 0;
+}
+
+/* The caller holds the lock. */
+static struct cache *cache_take(void)
+{
+	struct cache *cache = g.unused;
+	void *slab;
+
+	if (cache) {
+		g.unused = cache->next;
+		return cache;
+	}
+	if (!g.slab_count) {
+		if (os_map(CACHE_SLAB, &slab)) {
+			return NULL;
+		}
+		g.slab = slab;
+		g.slab_count = CACHE_SLAB / sizeof(struct cache);
+	}
+	g.slab_count--;
+	return g.slab++;
+}
+
+struct cache *cache_create(struct heap *heap)
+{
+	struct cache *cache;
+
+	/* pthread_setspecific may allocate: then without a cache. */
+	cache_current = &cache_dead;
+	lock_acquire(&g.lock);
+	cache = cache_take();
+	lock_release(&g.lock);
+	if (!cache) {
+		return &cache_dead;
+	}
+	memset(cache, 0, sizeof(*cache));
+	cache->heap = heap;
+	cache->budget = CACHE_PERIOD;
+
+	bool registered = pthread_setspecific(g.key, cache) == 0;
+
+	lock_acquire(&g.lock);
+	if (registered) {
+		cache->next = g.all;
+		if (g.all) {
+			g.all->prev = cache;
+		}
+		g.all = cache;
+	} else {
+		cache->next = g.unused;
+		g.unused = cache;
+	}
+	lock_release(&g.lock);
+	if (registered) {
+		cache_current = cache;
+	}
+	return cache_current;
+}
+
+/* The caller holds the lock. */
+static void cache_retire(struct cache *cache)
+{
+	if (cache->prev) {
+		cache->prev->next = cache->next;
+	} else {
+		g.all = cache->next;
+	}
+	if (cache->next) {
+		cache->next->prev = cache->prev;
+	}
+	cache->next = g.unused;
+	g.unused = cache;
+}
+
+/* Key destructor. What this thread still frees later goes to the heap. */
+static void thread_exits(void *arg)
+{
+	struct cache *cache = arg;
+
+	cache_current = &cache_dead;
+	cache_flush(cache);
+	lock_acquire(&g.lock);
+	cache_retire(cache);
+	lock_release(&g.lock);
+}
+
+/* Free the list from block on. */
+static void free_list(struct cached *block)
+{
+	struct chunk *batch[CACHE_BIN_COUNT + 1];
+	unsigned count = 0;
+
+	while (block && count < sizeof(batch) / sizeof(batch[0])) {
+		struct cached *next = block->next;
+
+		block->key = 0;
+		batch[count++] = chunk_of(block);
+		block = next;
+	}
+	g.free_chunks(batch, count);
+}
+
+void cache_shrink_bin(struct cache *cache, unsigned i)
+{
+	unsigned keep = load_relaxed(&cache->count[i]) / 2;
+	struct cached *block = load_relaxed(&cache->bins[i]);
+	struct cached *rest;
+
+	if (!keep) {
+		store_relaxed(&cache->count[i], 0);
+		store_relaxed(&cache->bins[i], NULL);
+		free_list(block);
+		return;
+	}
+	for (unsigned n = 1; n < keep; n++) {
+		block = block->next;
+	}
+	rest = block->next;
+	block->next = NULL;
+	store_relaxed(&cache->count[i], (uint8_t)keep);
+	free_list(rest);
+}
+
+void cache_flush(struct cache *cache)
+{
+	for (unsigned i = 0; i < CACHE_BINS; i++) {
+		struct cached *block = load_relaxed(&cache->bins[i]);
+
+		if (block) {
+			store_relaxed(&cache->bins[i], NULL);
+			store_relaxed(&cache->count[i], 0);
+			free_list(block);
+		}
+	}
+}
+
+void caches_count(size_t *bytes, size_t *blocks)
+{
+	*bytes = *blocks = 0;
+	lock_acquire(&g.lock);
+	for (struct cache *c = g.all; c; c = c->next) {
+		for (unsigned i = 0; i < CACHE_BINS; i++) {
+			unsigned count = load_relaxed(&c->count[i]);
+
+			*bytes += count * (i * 16 - OVERHEAD);
+			*blocks += count;
+		}
+	}
+	lock_release(&g.lock);
+}
+
+bool caches_hold(const void *block)
+{
+	unsigned i = (unsigned)(chunk_size(chunk_of(block)) / 16);
+	bool found = false;
+
+	if (i >= CACHE_BINS ||
+		((const struct cached *)block)->key != cache_secret) {
+		return false;
+	}
+	lock_acquire(&g.lock);
+	for (struct cache *c = g.all; c && !found; c = c->next) {
+		struct cached *b = load_relaxed(&c->bins[i]);
+
+		while (b && b != block) {
+			b = b->next;
+		}
+		found = b != NULL;
+	}
+	lock_release(&g.lock);
+	return found;
+}
+
+const char *caches_verify(void)
+{
+	const char *fault = NULL;
+
+	lock_acquire(&g.lock);
+	for (struct cache *c = g.all; c; c = c->next) {
+		for (unsigned i = 0; i < CACHE_BINS; i++) {
+			unsigned count = 0;
+
+			for (struct cached *b = load_relaxed(&c->bins[i]); b;
+				b = b->next) {
+				count++;
+				if (b->key != cache_secret ||
+					chunk_size(chunk_of(b)) != i * 16) {
+					fault = "a cached block was written to";
+				}
+			}
+			if (count != load_relaxed(&c->count[i])) {
+				fault = "a cache miscounts its blocks";
+			}
+		}
+	}
+	lock_release(&g.lock);
+	return fault;
+}
+
+void caches_prefork(void)
+{
+	lock_prefork(&g.lock);
+}
+
+void caches_postfork(void)
+{
+	lock_postfork(&g.lock);
+}
+
+void caches_adopt(void)
+{
+	struct cache *next;
+
+	for (struct cache *c = g.all; c; c = next) {
+		next = c->next;
+		if (c != cache_current) {
+			/* The count may lag by the one under way. */
+			cache_flush(c);
+			cache_retire(c);
+		}
+	}
+}
