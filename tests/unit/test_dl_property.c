@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "../../backends/dl/dl.h"
-#include "host.h"
+#include "../support/host.h"
 
 enum { SLOTS = 2000, OPERATIONS = 1000000, CHECK_EVERY = 200 };
 enum { WALK_EVERY = 20000, LARGEST = 400000 };
