@@ -14,15 +14,12 @@ import subprocess
 import tempfile
 
 import benchrun
+import benchwork
 from benchrun import Failed, complain
 from benchtable import print_table
 
 SIZES = (16, 64, 256, 1024, 4096)
 FLOOR = benchrun.Allocator("floor", {})
-PYTHON = ("import json\n"
-          "for n in range(6):\n"
-          "    json.loads(json.dumps([{'k': str(i), 'v': [i, 'x' * (i % 90)]}"
-          " for i in range(40000)]))\n")
 STARTS = 100
 
 
@@ -82,7 +79,7 @@ def redis_run(args, allocator, more):
     """CPU time of redis-server under redis-benchmark."""
     with tempfile.TemporaryDirectory() as place:
         socket = os.path.join(place, "redis.sock")
-        client = ["redis-benchmark", "-q", "-s", socket, "-n", "60000", "-P",
+        client = ["redis-benchmark", "-q", "-s", socket, "-n", "200000", "-P",
                   "16", "-r", "10000", "-t", "set,get,lpush,lpop,sadd,hset"]
         script = ("PATH=$PATH; i=0; while [ ! -S %s ] && [ $i -lt 200 ]; do "
                   "sleep 0.05; i=$((i+1)); done; %s >/dev/null && "
@@ -104,8 +101,6 @@ def redis_run(args, allocator, more):
 
 def program_runs(args):
     """{name: function(allocator) -> result} of the programs that are here."""
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                          "bench.c")
     libc = benchrun.find_library("libc.so.6")
 
     def plain(*command):
@@ -120,10 +115,10 @@ def program_runs(args):
     runs = {}
     if shutil.which("python3", path="/usr/bin"):
         runs["python3"] = plain("/usr/bin/env", "PYTHONMALLOC=malloc",
-                                "/usr/bin/python3", "-c", PYTHON)
+                                "/usr/bin/python3", "-c", benchwork.PYTHON)
     if shutil.which("gcc"):
-        runs["gcc"] = plain("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-c",
-                            "-o", "/dev/null", source)
+        runs["gcc"] = plain("/bin/sh", "-c", benchwork.GCC, "sh",
+                            benchwork.HERE)
     if shutil.which("redis-server") and shutil.which("redis-benchmark"):
         runs["redis-server"] = redis
     for name in ("python3", "gcc", "redis-server"):

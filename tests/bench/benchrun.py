@@ -63,7 +63,15 @@ def allocator_named(name, shim, extra):
     if name.startswith("ours-"):
         if not os.path.exists(shim):
             raise Failed("%s is not built" % shim)
-        env = {"LD_PRELOAD": shim, "ALLOC_BACKEND": name[len("ours-"):],
+        backend = name[len("ours-"):]
+        preload = shim
+        if backend in extra:
+            backend = extra[backend]
+            preload += ":" + backend
+        elif backend in PEERS:
+            # As `allocmux run` does for a library that cannot come late.
+            preload += ":" + (find_library(PEERS[backend]) or "")
+        env = {"LD_PRELOAD": preload, "ALLOC_BACKEND": backend,
                "ALLOC_STRICT": "1"}
         return Allocator(name, env, shim, ours=True)
     raise Failed("no such allocator; known: none %s %s %s" % (
