@@ -6,6 +6,7 @@
     bench.py pair          instructions and ns of one malloc and free
     bench.py dispatch      the shim against the same allocator without it
     bench.py startup       what /bin/true pays
+    bench.py ownership     free of anybody's block; "whose is this?"
     bench.py show FILE...  the tables of earlier --json files, merged
     bench.py smoke         every workload once, tiny: do the checks hold?
 

@@ -4,6 +4,7 @@
     pair      instructions and ns of malloc+free, beside the floor
     dispatch  the shim against the same allocator without it
     startup   what `true` pays
+    ownership free of anybody's block, and who answers "whose is this?"
 
 Each interleaves its runs and shows medians. Not here: the workloads.
 """
@@ -201,4 +202,31 @@ def startup(args, found):
     return {"startup": store}
 
 
-COMMANDS = {"pair": pair, "dispatch": dispatch, "startup": startup}
+def ownership(args, found):
+    """ns of free by owner, and of the ownership queries."""
+    program = os.path.join(args.programs, "ownership")
+    boot = os.path.join(args.programs, "libbench_boot.so")
+    allocators = list(found)
+    if any(a.ours for a in found):
+        # Bootstrap blocks need a backend that allocates while it loads.
+        allocators.append(benchrun.Allocator(
+            "ours, bench_boot.so",
+            {"LD_PRELOAD": args.shim, "ALLOC_BACKEND": boot,
+             "ALLOC_STRICT": "1"}))
+    store = {}
+    for _ in range(args.runs):
+        for allocator in allocators:
+            for mode in ("free", "query"):
+                gather(store, allocator.name, benchrun.measure(
+                    args.programs, [program, mode], allocator))
+    keys = ("free_own", "free_libc", "free_external", "free_bootstrap",
+            "query_own")
+    rows = [[a.name] + [show(middle(store, a.name, key)) for key in keys]
+            for a in allocators]
+    print("### Ownership, ns a block\n")
+    print_table(["allocator", "free, own", "free, libc's", "free, mimalloc's",
+                 "free, bootstrap", "query"], rows)
+    return {"ownership": store}
+
+
+COMMANDS = {"ownership": ownership, "pair": pair, "dispatch": dispatch, "startup": startup}
