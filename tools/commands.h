@@ -6,5 +6,6 @@
  * Not guarded: included by allocmux.c alone, with COMMAND() defined.
  */
 COMMAND(run)
+COMMAND(compare)
 COMMAND(completion)
 COMMAND(manual)

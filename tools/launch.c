@@ -37,7 +37,6 @@ static struct {
 static const char *const shim_places[] = {
 	AMUX_BINDIR_TO_LIBDIR, /* as installed */
 	"../lib",              /* moved as a whole */
-	"../shim",             /* build tree */
 };
 
 static bool preload_can_name(const char *path)

@@ -63,6 +63,9 @@ extern const struct command *const tool_commands[];
 int option_next(const struct command *command, int argc, char **argv,
 	const char **value);
 
+/* The subcommand that messages name from now on. */
+void tool_set_command(const char *name);
+
 /* A line on stderr: "allocmux SUBCOMMAND: ...". */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

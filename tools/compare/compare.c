@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.c - `allocmux compare`: which allocator is best for a program?
+ *
+ * From options to a plan (plan.c), from the plan to runs (execute.c) or from
+ * files to runs (load.c), to figures (summary.c) and to tables and plots.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "execute.h"
+#include "launch.h"
+#include "load.h"
+#include "plot.h"
+#include "print.h"
+#include "spawn.h"
+#include "tool.h"
+
+enum {
+	KEY_BASELINE = 256,
+	KEY_SERVER,
+	KEY_LOAD,
+	KEY_READY,
+	KEY_READY_TIMEOUT,
+	KEY_STOP_SIGNAL,
+	KEY_PREPARE,
+	KEY_CLEANUP,
+	KEY_SWEEP,
+	KEY_TIMEOUT,
+	KEY_SAME_OUTPUT,
+	KEY_SEED,
+	KEY_SHOW,
+	KEY_FROM,
+	KEY_TEXT,
+	KEY_MARKDOWN,
+	KEY_CSV,
+	KEY_JSON,
+	KEY_HTML,
+	KEY_PLOT,
+};
+
+static const struct tool_option compare_options[] = {
+	{"backends", 'b', "LIST",
+		"Compare these, separated by commas: names or paths as in "
+		"`allocmux run', `all', `none' (the program as it is), "
+		"`preload:PATH' (a library preloaded without Allocmux); "
+		"LABEL=NAME calls it LABEL (default: all)",
+		VALUE_BACKEND},
+	{"baseline", KEY_BASELINE, "LABEL",
+		"Ratios are to this one (default: system, which is added if it "
+		"is missing)",
+		VALUE_BACKEND},
+	{"runs", 'n', "N", "Runs of each (default: 10)", VALUE_ANY},
+	{"warmup", 'w', "N", "Runs of each before those (default: 1)",
+		VALUE_ANY},
+	{"metric", 'm', "NAME=REGEX",
+		"Also take a number from the output: the last match of the "
+		"extended regular expression, its first group if it has one, "
+		"on stdout or else on stderr. With NAME:max more is better",
+		VALUE_ANY},
+	{"show", KEY_SHOW, "LIST",
+		"Only these metrics in tables and plots: wall, user, sys, "
+		"peak_rss, end_rss, faults, major_faults, voluntary, "
+		"involuntary, or names given with --metric",
+		VALUE_ANY},
+	{"sweep", KEY_SWEEP, "NAME=V,V,...",
+		"Everything once for each value, which replaces {NAME} in the "
+		"commands",
+		VALUE_ANY},
+	{"server", KEY_SERVER, "COMMAND",
+		"Start this server under the backend instead of a program",
+		VALUE_COMMAND},
+	{"load", KEY_LOAD, "COMMAND",
+		"With --server: what drives it, outside the shim",
+		VALUE_COMMAND},
+	{"ready", KEY_READY, "WHEN",
+		"When the server is ready: port=NUMBER answers on loopback, "
+		"line=REGEX was written, or command=COMMAND succeeds",
+		VALUE_ANY},
+	{"ready-timeout", KEY_READY_TIMEOUT, "SECONDS",
+		"How long to wait for that (default: 60)", VALUE_ANY},
+	{"stop-signal", KEY_STOP_SIGNAL, "NAME",
+		"What stops the server (default: TERM)", VALUE_ANY},
+	{"prepare", KEY_PREPARE, "COMMAND", "Before each run, not measured",
+		VALUE_COMMAND},
+	{"cleanup", KEY_CLEANUP, "COMMAND", "After each run, not measured",
+		VALUE_COMMAND},
+	{"timeout", KEY_TIMEOUT, "SECONDS",
+		"A command that takes longer is killed and has failed",
+		VALUE_ANY},
+	{"same-output", KEY_SAME_OUTPUT, NULL,
+		"A run whose stdout differs from the baseline's has failed",
+		VALUE_ANY},
+	{"seed", KEY_SEED, "N", "Of the random order in a round (default: 1)",
+		VALUE_ANY},
+	{"from", KEY_FROM, "FILE",
+		"Run nothing: report what --json wrote; more files are pooled",
+		VALUE_FILE},
+	{"text", KEY_TEXT, "[FILE]", "Write the table (default, to stdout)",
+		VALUE_FILE},
+	{"markdown", KEY_MARKDOWN, "[FILE]", "Write Markdown", VALUE_FILE},
+	{"csv", KEY_CSV, "[FILE]", "Write comma-separated values", VALUE_FILE},
+	{"json", KEY_JSON, "[FILE]", "Write everything, each run included",
+		VALUE_FILE},
+	{"html", KEY_HTML, "[FILE]", "Write one page, with plots", VALUE_FILE},
+	{"plot", KEY_PLOT, "FILE",
+		"Draw plots with gnuplot: FILE ends in .svg or .png",
+		VALUE_FILE},
+	{0},
+};
+
+static int compare_main(int argc, char **argv);
+
+const struct command command_compare = {
+	.name = "compare",
+	.usage = "[OPTION]... [--] COMMAND [ARGUMENT]...",
+	.summary = "Measure a program or a server under several backends",
+	.text = "Runs COMMAND under each backend in turn, in rounds of random "
+		"order, and prints medians with intervals, ratios to the "
+		"baseline, what is significant, and the winner of each column "
+		"if there is one. Peak RSS is that of the largest process, as "
+		"in time(1); RSS at the end is read when that process exits. "
+		"With --server the figures are the server's, with all its "
+		"processes, while the load runs.\n\n"
+		"{backend} in a command is replaced by the backend's label, "
+		"{run} by the number of the run, {pid} by the server's process "
+		"id.\n\n"
+		"Status 1 means that some runs failed; each is told in its row. "
+		"A backend that fails twice without one success is not tried "
+		"again.",
+	.options = compare_options,
+	.main = compare_main,
+};
+
+/* One of the forms of output, and where it goes. */
+struct form {
+	int key;
+	const char *path; /* NULL: stdout */
+};
+
+struct request {
+	struct plan plan;
+	const char *backends;
+	const char *baseline;
+	const char *show;
+	const char *plot;
+	const char **from;
+	size_t from_count;
+	struct form *forms;
+	size_t form_count;
+};
+
+static int number_parse(
+	const char *option, const char *text, double least, double *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (end == text || *end != '\0' || errno != 0 || !(*value >= least) ||
+		*value > 1e9) {
+		tool_usage("--%s %s: expected a number, at least %g", option,
+			text, least);
+		return -1;
+	}
+	return 0;
+}
+
+static int count_parse(
+	const char *option, const char *text, double least, unsigned *count)
+{
+	double value;
+
+	if (number_parse(option, text, least, &value) != 0) {
+		return -1;
+	}
+	*count = (unsigned)value;
+	if (*count != value) {
+		tool_usage("--%s %s: expected a whole number", option, text);
+		return -1;
+	}
+	return 0;
+}
+
+static int signal_parse(const char *text, int *number)
+{
+	if (strncmp(text, "SIG", 3) == 0) {
+		text += 3;
+	}
+	for (int i = 1; i < NSIG; i++) {
+		const char *name = sigabbrev_np(i);
+
+		if (name != NULL && strcmp(name, text) == 0) {
+			*number = i;
+			return 0;
+		}
+	}
+	tool_usage("--stop-signal %s: no such signal", text);
+	return -1;
+}
+
+static void from_append(struct request *request, const char *path)
+{
+	request->from = tool_realloc(request->from,
+		(request->from_count + 1) * sizeof(*request->from));
+	request->from[request->from_count++] = path;
+}
+
+static int form_append(struct request *request, int key, const char *path)
+{
+	for (size_t i = 0; i < request->form_count; i++) {
+		if (path == NULL && request->forms[i].path == NULL) {
+			tool_usage("two forms cannot share stdout: write "
+				   "--json=FILE or the like");
+			return -1;
+		}
+	}
+	request->forms = tool_realloc(request->forms,
+		(request->form_count + 1) * sizeof(*request->forms));
+	request->forms[request->form_count++] = (struct form){key, path};
+	return 0;
+}
+
+static int option_take(struct request *request, int key, const char *value)
+{
+	struct plan *plan = &request->plan;
+	double number;
+
+	switch (key) {
+	case 'b':
+		request->backends = value;
+		return 0;
+	case KEY_BASELINE:
+		request->baseline = value;
+		return 0;
+	case 'n':
+		return count_parse("runs", value, 1, &plan->runs);
+	case 'w':
+		return count_parse("warmup", value, 0, &plan->warmup);
+	case 'm':
+		return plan_add_metric(plan, value);
+	case KEY_SHOW:
+		request->show = value;
+		return 0;
+	case KEY_SWEEP:
+		return plan_set_sweep(plan, value);
+	case KEY_SERVER:
+		plan->server = tool_strdup(value);
+		return 0;
+	case KEY_LOAD:
+		plan->load = tool_strdup(value);
+		return 0;
+	case KEY_READY:
+		return plan_set_ready(plan, value);
+	case KEY_READY_TIMEOUT:
+		return number_parse(
+			"ready-timeout", value, 0, &plan->ready_timeout);
+	case KEY_STOP_SIGNAL:
+		return signal_parse(value, &plan->stop_signal);
+	case KEY_PREPARE:
+		plan->prepare = tool_strdup(value);
+		return 0;
+	case KEY_CLEANUP:
+		plan->cleanup = tool_strdup(value);
+		return 0;
+	case KEY_TIMEOUT:
+		return number_parse("timeout", value, 0, &plan->timeout);
+	case KEY_SAME_OUTPUT:
+		plan->same_output = true;
+		return 0;
+	case KEY_SEED:
+		if (number_parse("seed", value, 0, &number) != 0) {
+			return -1;
+		}
+		plan->seed = (uint64_t)number;
+		return 0;
+	case KEY_FROM:
+		from_append(request, value);
+		return 0;
+	case KEY_PLOT:
+		request->plot = value;
+		return 0;
+	default:
+		return form_append(request, key, value);
+	}
+}
+
+/* The subjects and the baseline. */
+static int subjects_set(struct request *request)
+{
+	static const char standard[] = "system";
+	struct plan *plan = &request->plan;
+	const char *baseline =
+		request->baseline != NULL ? request->baseline : standard;
+	int index;
+
+	if (request->baseline == NULL) {
+		/* First, where it is looked for. */
+		plan_add_subjects(plan, standard);
+	}
+	if (plan_add_subjects(plan, request->backends) != 0) {
+		return -1;
+	}
+	index = plan_subject(plan, baseline);
+	if (index < 0) {
+		tool_usage("--baseline %s: no backend of this label", baseline);
+		return -1;
+	}
+	plan->baseline = (size_t)index;
+	for (size_t i = 0; i < plan->subject_count; i++) {
+		if (plan->subjects[i].kind == SUBJECT_SHIM &&
+			launch_shim() == NULL) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Do the options make sense together? */
+static int request_check(struct request *request, int argc, char **argv)
+{
+	struct plan *plan = &request->plan;
+	bool has_command = optind < argc;
+
+	if (request->from_count > 0) {
+		if (has_command || plan->server != NULL) {
+			tool_usage("--from reports old runs, so there is no "
+				   "command to run");
+			return -1;
+		}
+		return 0;
+	}
+	if (plan->server != NULL && has_command) {
+		tool_usage("either --server or a command");
+		return -1;
+	}
+	if (plan->server == NULL && !has_command) {
+		tool_usage("no command to run");
+		return -1;
+	}
+	if ((plan->server != NULL) != (plan->load != NULL)) {
+		tool_usage("--server and --load need each other");
+		return -1;
+	}
+	if (plan->server != NULL && plan->ready == READY_NONE) {
+		tool_usage("--server needs --ready, to know when to begin");
+		return -1;
+	}
+	if (has_command) {
+		plan->command = argv + optind;
+	}
+	return subjects_set(request);
+}
+
+static int terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO) &&
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+		size.ws_col > 0) {
+		return size.ws_col;
+	}
+	return columns != NULL && atoi(columns) > 0 ? atoi(columns) : 100;
+}
+
+static void html_write(FILE *out, const struct view *view)
+{
+	char path[] = "/tmp/allocmux-plot-XXXXXX.svg";
+	int fd = mkstemps(path, 4);
+	char *svg = NULL;
+
+	if (fd >= 0) {
+		if (plot_write(view, path) == 0) {
+			svg = capture_read(fd, NULL);
+		}
+		unlink(path);
+		close(fd);
+	} else {
+		tool_perror("%s", path);
+	}
+	print_html(out, view, svg);
+	free(svg);
+}
+
+static int form_write(const struct form *form, const struct view *view)
+{
+	FILE *out = form->path != NULL ? fopen(form->path, "we") : stdout;
+	int status = 0;
+
+	if (out == NULL) {
+		tool_perror("%s", form->path);
+		return -1;
+	}
+	switch (form->key) {
+	case KEY_TEXT:
+		print_text(out, view, terminal_width());
+		break;
+	case KEY_MARKDOWN:
+		print_markdown(out, view);
+		break;
+	case KEY_CSV:
+		print_csv(out, view);
+		break;
+	case KEY_JSON:
+		print_json(out, view);
+		break;
+	case KEY_HTML:
+		html_write(out, view);
+		break;
+	}
+	if (form->path != NULL) {
+		status = ferror(out) | fclose(out);
+		if (status != 0) {
+			tool_perror("%s", form->path);
+		}
+	}
+	return status != 0 ? -1 : 0;
+}
+
+static int report(const struct request *request, const struct results *results)
+{
+	struct summary summary;
+	struct view view;
+	int status = 0;
+
+	summary_make(&summary, results);
+	view_make(&view, &summary);
+	for (size_t i = 0; i < request->form_count; i++) {
+		status |= form_write(&request->forms[i], &view);
+	}
+	if (request->plot != NULL) {
+		status |= plot_write(&view, request->plot);
+	}
+	view_free(&view);
+	summary_free(&summary);
+	return status != 0 ? TOOL_BROKEN : TOOL_OK;
+}
+
+/* Everything that can be known to fail is known before the first run. */
+static int outputs_check(struct request *request)
+{
+	bool draws = request->plot != NULL;
+	bool speaks = false;
+
+	for (size_t i = 0; i < request->form_count; i++) {
+		const char *path = request->forms[i].path;
+		FILE *out;
+
+		speaks |= path == NULL;
+		draws |= request->forms[i].key == KEY_HTML;
+		out = path != NULL ? fopen(path, "ae") : stdout;
+		if (out == NULL) {
+			tool_perror("%s", path);
+			return -1;
+		}
+		if (path != NULL) {
+			fclose(out);
+		}
+	}
+	if (!speaks && form_append(request, KEY_TEXT, NULL) != 0) {
+		return -1;
+	}
+	return draws ? plot_check(request->plot != NULL ? request->plot
+							: ".svg.svg")
+		     : 0;
+}
+
+static int compare_main(int argc, char **argv)
+{
+	struct request request = {.backends = "all"};
+	struct results results;
+	const char *value;
+	int key;
+	int status;
+
+	plan_init(&request.plan);
+	while ((key = option_next(&command_compare, argc, argv, &value)) > 0) {
+		if (option_take(&request, key, value) != 0) {
+			return TOOL_USAGE;
+		}
+	}
+	if (key < 0 || request_check(&request, argc, argv) != 0) {
+		return TOOL_USAGE;
+	}
+	if (outputs_check(&request) != 0) {
+		return TOOL_BROKEN;
+	}
+	if (request.from_count > 0) {
+		if (results_load(&request.plan, &results, request.from,
+			    request.from_count) != 0) {
+			return TOOL_BROKEN;
+		}
+	}
+	if (request.show != NULL &&
+		plan_set_shown(&request.plan, request.show) != 0) {
+		return TOOL_USAGE;
+	}
+	if (request.from_count == 0) {
+		results_init(&results, &request.plan);
+		execute_plan(&request.plan, &results);
+	}
+	status = report(&request, &results);
+	for (size_t s = 0; s < request.plan.subject_count; s++) {
+		if (status == TOOL_OK && view_has_failures(&results, s)) {
+			status = TOOL_FAILED;
+		}
+	}
+	return status;
+}
