@@ -13,6 +13,7 @@
 #include "badptr.h"
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/lock.h"
 #include "owner.h"
 
 /* What free, realloc and malloc_usable_size need of each owner. */
@@ -21,10 +22,14 @@ static struct {
 	void *(*realloc[OWNER_LIMIT])(void *, size_t);
 	size_t (*usable_size[OWNER_LIMIT])(void *);
 	const struct amux_backend *backends[OWNER_LIMIT];
-	unsigned active;
-	bool shared; /* somebody besides libc may own blocks */
-	bool wrapped;
+	const struct dispatch_ops *wrapper; /* sync: lock */
+	unsigned active;                    /* sync: lock */
+	bool shared;        /* sync: lock; others than libc may own blocks */
+	bool started;       /* sync: lock; a table has been activated */
+	bool distrust_libc; /* sync: set at start */
 } g; /* sync: slots are written once, before the owner's first block */
+
+static struct lock lock = LOCK_INIT(LOCK_RANK_DISPATCH);
 
 /* By owner: the price over the owner's own free is owner_of() and one load. */
 static void owned_free(void *ptr)
@@ -51,6 +56,9 @@ static void *realloc_across(unsigned id, void *ptr, size_t size)
 	size_t old = g.usable_size[id](ptr);
 	void *moved;
 
+	if (!old) {
+		return g.realloc[id](ptr, size); /* its owner cannot tell */
+	}
 	if (size <= old && size >= old / 2) {
 		return ptr;
 	}
@@ -108,6 +116,12 @@ size_t dispatch_foreign_usable_size(void *ptr)
 	return owned_usable_size(ptr);
 }
 
+/* An allocator that cannot say how large its blocks are (adopted ones). */
+static size_t unknown_usable_size(void *ptr)
+{
+	return 0;
+}
+
 /* The optional slots, filled from the required ones. */
 
 static void *filled_calloc(size_t count, size_t size)
@@ -136,26 +150,11 @@ static void plain_free_sized(void *ptr, size_t size)
 	dispatch_plain.free(ptr);
 }
 
-void dispatch_add_owner(unsigned id, const struct amux_backend *backend)
-{
-	AMUX_CHECK(id < OWNER_LIMIT);
-	g.backends[id] = backend;
-	g.free[id] = backend->free;
-	g.realloc[id] = backend->realloc ? backend->realloc : filled_realloc;
-	g.usable_size[id] = backend->usable_size;
-	if (id != OWNER_LIBC && !g.shared) {
-		g.shared = true;
-		if (g.active == OWNER_LIBC && g.backends[OWNER_LIBC]) {
-			dispatch_activate(OWNER_LIBC); /* now by owner */
-		}
-	}
-}
-
 static struct dispatch_ops plain_table(unsigned id)
 {
 	const struct amux_backend *b = g.backends[id];
 	bool any_pointer = (b->caps & AMUX_CAP_ANY_POINTER) ||
-			   (id == OWNER_LIBC && !g.shared);
+			   (id == OWNER_LIBC && !g.shared && !g.distrust_libc);
 	struct dispatch_ops ops = {
 		.malloc = b->malloc,
 		.calloc = b->calloc ? b->calloc : filled_calloc,
@@ -188,32 +187,70 @@ static void publish(struct dispatch_ops *to, const struct dispatch_ops *from)
 	}
 }
 
-void dispatch_activate(unsigned id)
+static void activate(unsigned id)
 {
-	AMUX_CHECK(id < OWNER_LIMIT && g.backends[id]);
-	if (g.backends[OWNER_LIBC]) {
-		bool trusted = id == OWNER_LIBC;
-
-		g.free[OWNER_LIBC] = trusted ? g.backends[OWNER_LIBC]->free
-					     : checked_libc_free;
-		g.usable_size[OWNER_LIBC] =
-			trusted ? g.backends[OWNER_LIBC]->usable_size
-				: checked_libc_usable_size;
-	}
-	g.active = id;
-
+	const struct amux_backend *libc = g.backends[OWNER_LIBC];
+	bool trusted = id == OWNER_LIBC && !g.distrust_libc;
 	struct dispatch_ops ops = plain_table(id);
 
+	g.free[OWNER_LIBC] = trusted ? libc->free : checked_libc_free;
+	g.usable_size[OWNER_LIBC] =
+		trusted ? libc->usable_size : checked_libc_usable_size;
+	g.active = id;
 	publish(&dispatch_plain, &ops);
-	if (!g.wrapped) {
+	if (!g.wrapper) {
 		publish(&dispatch, &ops);
 	}
 }
 
+void dispatch_add_owner(unsigned id, const struct amux_backend *backend)
+{
+	AMUX_CHECK(id < OWNER_LIMIT);
+	lock_acquire(&lock);
+	g.free[id] = backend->free;
+	g.realloc[id] = backend->realloc ? backend->realloc : filled_realloc;
+	g.usable_size[id] = backend->usable_size ? backend->usable_size
+						 : unknown_usable_size;
+	g.backends[id] = backend;
+	if (id != OWNER_LIBC && !g.shared) {
+		g.shared = true;
+		if (g.active == OWNER_LIBC && g.started) {
+			activate(OWNER_LIBC); /* from now on by owner */
+		}
+	}
+	lock_release(&lock);
+}
+
+void dispatch_activate(unsigned id)
+{
+	AMUX_CHECK(id < OWNER_LIMIT && g.backends[id]);
+	lock_acquire(&lock);
+	g.started = true;
+	activate(id);
+	lock_release(&lock);
+}
+
+void dispatch_distrust_libc(void)
+{
+	g.distrust_libc = true;
+}
+
 void dispatch_wrap(const struct dispatch_ops *wrapper)
 {
-	g.wrapped = wrapper != NULL;
+	lock_acquire(&lock);
+	g.wrapper = wrapper;
 	publish(&dispatch, wrapper ? wrapper : &dispatch_plain);
+	lock_release(&lock);
+}
+
+void dispatch_prefork(void)
+{
+	lock_prefork(&lock);
+}
+
+void dispatch_postfork(void)
+{
+	lock_postfork(&lock);
 }
 
 unsigned dispatch_active(void)

@@ -63,6 +63,12 @@ extern AMUX_HIDDEN struct dispatch_ops dispatch_plain;
  */
 void dispatch_add_owner(unsigned id, const struct amux_backend *backend);
 
+/*
+ * Before the first activation: pointers are checked before libc sees them even
+ * while it is the active backend (ALLOC_BAD_FREE=warn).
+ */
+void dispatch_distrust_libc(void);
+
 /* New blocks come from backend `id`, which was added before. */
 void dispatch_activate(unsigned id);
 
@@ -72,6 +78,9 @@ void dispatch_wrap(const struct dispatch_ops *wrapper);
 /* The id of the active backend, and the table of any. */
 unsigned dispatch_active(void);
 const struct amux_backend *dispatch_backend(unsigned id);
+
+void dispatch_prefork(void);
+void dispatch_postfork(void);
 
 /* The current table's starting contents call this, then try again. */
 void lifecycle_start(void);

@@ -154,7 +154,8 @@ static void library_stats(const struct library *lib, struct amux_stats *stats)
 	}                                                                      \
 	static void *memalign_##n(size_t align, size_t size)                   \
 	{                                                                      \
-		return library_memalign(&g.libraries[n], align, size);         \
+		return library_memalign(                                       \
+			&g.libraries[n], align, at_least_16(size));            \
 	}                                                                      \
 	static int trim_##n(size_t pad)                                        \
 	{                                                                      \

@@ -81,11 +81,14 @@ void *interpose_dlsym(void *handle, const char *name)
 {
 	void *ours, *found;
 
-	lifecycle_start();
-	/* These two mean the caller's place in the search order. */
+	/*
+	 * These two mean the caller's place in the search order. A sanitizer's
+	 * runtime asks so for its very first symbols: nothing is started here.
+	 */
 	if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !name) {
 		return NULL;
 	}
+	lifecycle_start();
 	ours = family_function(name);
 	found = ours ? loader_symbol(handle, name) : NULL;
 	return found && in_libc(found) ? ours : NULL;
@@ -97,12 +100,24 @@ void *interpose_real_dlopen(void)
 	return (void *)loader_real.dlopen;
 }
 
+/* The loader's functions alone, which needs nothing but libc's symbols. */
+static void find_loader(void)
+{
+	struct elf_object libc;
+
+	if (!loader_real.dlsym && elf_find_libc(&libc)) {
+		loader_start(&libc);
+	}
+}
+
 void *interpose_real_dlsym(void)
 {
+	find_loader();
 	return (void *)loader_real.dlsym;
 }
 
 void *interpose_real_dlvsym(void)
 {
+	find_loader();
 	return (void *)loader_real.dlvsym;
 }

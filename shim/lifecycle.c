@@ -10,6 +10,7 @@
  */
 #include "lifecycle.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static void prefork(void)
 	lock_fork_begin();
 	lock_prefork(&g.lock);
 	registry_prefork();
+	dispatch_prefork();
 	for (unsigned id = 0; id < count; id++) {
 		const struct amux_backend *b = dispatch_backend(id);
 
@@ -79,6 +81,7 @@ static void postfork(bool child)
 			b->postfork_parent();
 		}
 	}
+	dispatch_postfork();
 	registry_postfork();
 	lock_postfork(&g.lock);
 	lock_fork_end();
@@ -157,6 +160,12 @@ static AMUX_COLD void start(void)
 		os_abort();
 	}
 	loader_start(&libc);
+	if (strcmp(config_string(OPTION_BAD_FREE), "warn") == 0) {
+		dispatch_distrust_libc();
+	}
+	if (strcmp(config_string(OPTION_DEEPBIND), "keep") != 0) {
+		loader_real.dlopen_mask = ~RTLD_DEEPBIND;
+	}
 	name = config_string(OPTION_BACKEND);
 	if (registry_is_builtin(name)) {
 		choose(name);

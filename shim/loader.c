@@ -8,8 +8,6 @@
 #include <link.h>
 #include <string.h>
 
-#include "config.h"
-
 struct loader_real loader_real = {.dlopen_mask = ~0};
 
 static struct {
@@ -43,9 +41,6 @@ void loader_start(const struct elf_object *libc)
 	loader_real.dlopen = elf_symbol(&home, "dlopen");
 	loader_real.dlvsym = elf_symbol(&home, "dlvsym");
 	loader_real.dlsym = elf_symbol(&home, "dlsym");
-	if (strcmp(config_string(OPTION_DEEPBIND), "keep") != 0) {
-		loader_real.dlopen_mask = ~RTLD_DEEPBIND;
-	}
 }
 
 void *loader_open(const char *file, int flags)

@@ -50,7 +50,8 @@ static struct entry entries[OWNER_LIMIT];
 static struct {
 	struct lock lock;
 	_Atomic unsigned count; /* sync: release after the entry */
-	bool expecting; /* sync: lock; entries[count - 1] waits for its load */
+	unsigned
+		expected; /* sync: lock; the id that waits for its load, or 0 */
 } g = {.lock = LOCK_INIT(LOCK_RANK_REGISTRY)};
 
 /* The outcome of one attempt to load. */
@@ -162,25 +163,25 @@ static bool accept_table(const struct amux_backend *theirs,
  */
 static struct entry *new_entry(struct attempt *attempt)
 {
-	unsigned id = load_relaxed(&g.count);
-	struct entry *entry = &entries[id];
+	unsigned id = g.expected;
 
-	if (g.expecting && !strcmp(entries[id - 1].name, attempt->name)) {
-		g.expecting = false;
-		attempt->id = id - 1;
-		return &entries[id - 1];
+	if (id && !strcmp(entries[id].name, attempt->name)) {
+		g.expected = 0;
+		attempt->id = id;
+		return &entries[id];
 	}
-	if (id == OWNER_LIMIT) {
+	/* Atomic, since adoption does not take the lock. */
+	id = add_acq_rel(&g.count, 1u);
+	if (id >= OWNER_LIMIT) {
+		sub_acq_rel(&g.count, 1u);
 		log_format(attempt->why, WHY_SIZE,
 			"%d backends are loaded already", OWNER_LIMIT);
 		return NULL;
 	}
 	attempt->id = id;
-	copy_string(entry->name, NAME_SIZE, attempt->name);
-	host_init(&entry->host, id);
-	/* release: pairs with registry_count(). */
-	store_release(&g.count, id + 1);
-	return entry;
+	copy_string(entries[id].name, NAME_SIZE, attempt->name);
+	host_init(&entries[id].host, id);
+	return &entries[id];
 }
 
 /* The entry is complete: run its init and make it known. */
@@ -423,9 +424,45 @@ void registry_expect(const char *name)
 	if (!known || !new_entry(&attempt)) {
 		return;
 	}
-	g.expecting = true;
+	g.expected = attempt.id;
 	window_create(attempt.id);
 	window_expect(attempt.id, known->sonames);
+}
+
+unsigned registry_adopt(const struct elf_object *module)
+{
+	struct elf_object libc;
+	struct attempt attempt = {.name = module->name};
+	const char *slash = strrchr(module->name ? module->name : "", '/');
+	void *theirs = elf_symbol(module, "malloc");
+	struct entry *entry;
+
+	if (!theirs || !elf_symbol(module, "free") ||
+		!elf_symbol(module, "realloc") ||
+		(elf_find_libc(&libc) && libc.base == module->base) ||
+		(uintptr_t)registry_adopt - module->start <
+			module->end - module->start) {
+		return OWNER_LIBC;
+	}
+	attempt.name = slash ? slash + 1 : "program";
+	entry = new_entry(&attempt);
+	if (!entry) {
+		return OWNER_LIBC;
+	}
+	entry->table = (struct amux_backend){
+		.abi = AMUX_BACKEND_ABI,
+		.size = sizeof(entry->table),
+		.name = entry->name,
+		.malloc = theirs,
+		.free = elf_symbol(module, "free"),
+		.realloc = elf_symbol(module, "realloc"),
+		.usable_size = elf_symbol(module, "malloc_usable_size"),
+	};
+	copy_string(entry->origin, PATH_SIZE,
+		module->name ? module->name : "the program");
+	window_create(attempt.id);
+	dispatch_add_owner(attempt.id, &entry->table);
+	return attempt.id;
 }
 
 void registry_prefork(void)

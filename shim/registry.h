@@ -17,6 +17,8 @@
 #include <allocmux/allocmux.h>
 #include <allocmux/backend.h>
 
+#include "base/elfsym.h"
+
 /* A library that has a malloc and knows nothing of us. */
 struct known_library {
 	const char *name;           /* as in ALLOC_BACKEND */
@@ -53,6 +55,15 @@ void registry_expect(const char *name);
 
 /* The file of the plugin NAME into path; false if there is none. */
 bool registry_find_plugin(const char *name, char *path, size_t size);
+
+/*
+ * A module that nobody asked for is mapping memory. If it is an allocator of
+ * its own (it defines malloc, free and realloc: a library preloaded behind us,
+ * a program or plugin with a malloc linked in), it becomes an owner, so that
+ * its blocks find home from any free. Its id, or OWNER_LIBC. Takes no lock
+ * that is held while a library is loaded.
+ */
+unsigned registry_adopt(const struct elf_object *module);
 
 /* The name and the origin (a path, "built in") of a loaded backend. */
 const char *registry_name(unsigned id);

@@ -24,8 +24,9 @@
 #include "base/syscall.h"
 #include "extents.h"
 #include "owner.h"
+#include "registry.h"
 
-enum { MAX_MODULES = 64, MAX_WINDOWS = OWNER_LIMIT };
+enum { MAX_MODULES = 256, MAX_WINDOWS = OWNER_LIMIT };
 
 /* Mappings of this size or more are aligned to it, as libraries hope for. */
 #define WINDOW_ALIGN ((size_t)2 << 20)
@@ -42,7 +43,7 @@ struct window {
 
 struct module {
 	uintptr_t start, end;
-	unsigned id;
+	_Atomic unsigned id; /* sync: atomic; OWNER_LIBC: not an allocator */
 };
 
 /* Apart from g, which has initialisers, so that they take no place in the
@@ -53,9 +54,6 @@ static struct module modules[MAX_MODULES]; /* sync: g.module_count */
 static struct {
 	struct lock lock;            /* sync: itself */
 	_Atomic size_t module_count; /* sync: release after the slot */
-
-	/* Something may have to be found out about a caller. */
-	_Atomic bool watchful;
 
 	void *loading_thread; /* sync: that thread */
 	unsigned loading_id;
@@ -108,6 +106,9 @@ void window_add_module(unsigned id, const struct elf_object *module)
 
 	for (size_t i = 0; i < count; i++) {
 		if (modules[i].start == module->start) {
+			if (id) {
+				store_relaxed(&modules[i].id, id);
+			}
 			lock_release(&g.lock);
 			return;
 		}
@@ -146,7 +147,6 @@ void window_begin_load(unsigned id)
 	dl_iterate_phdr(remember_base, &room);
 	g.loading_id = id;
 	g.loading_thread = __builtin_thread_pointer();
-	store_relaxed(&g.watchful, true);
 }
 
 static bool is_known_base(uintptr_t base)
@@ -166,14 +166,12 @@ void window_end_load(void)
 	}
 	g.known_bases = NULL;
 	g.loading_thread = NULL;
-	store_relaxed(&g.watchful, g.expected != NULL);
 }
 
 void window_expect(unsigned id, const char *const *sonames)
 {
 	g.expected_id = id;
 	g.expected = sonames;
-	store_relaxed(&g.watchful, sonames || g.loading_thread);
 }
 
 static const char *base_name(const char *path)
@@ -196,31 +194,27 @@ static bool is_expected(const struct elf_object *module)
 	return false;
 }
 
-/* A caller that is in no module of ours, while a library may be appearing. */
-static unsigned unknown_caller(const void *caller)
+/* The first call of a module: whose is it? Decided once, also for nobody's. */
+static AMUX_COLD unsigned unknown_caller(const void *caller)
 {
 	struct elf_object module;
-	unsigned id = OWNER_LIBC;
+	unsigned id;
 
 	if (!elf_find_by_address(caller, &module)) {
-		return OWNER_LIBC;
+		return OWNER_LIBC; /* generated code */
 	}
 	if (g.loading_thread == __builtin_thread_pointer() &&
 		!is_known_base(module.base)) {
 		id = g.loading_id;
 	} else if (is_expected(&module)) {
 		id = g.expected_id;
+	} else {
+		id = registry_adopt(&module);
 	}
-	if (id) {
-		window_add_module(id, &module);
-	}
+	window_add_module(id, &module);
 	return id;
 }
 
-/*
- * Whose code is this return address in? Price for a program without external
- * libraries: two loads, two branches.
- */
 unsigned window_caller(const void *caller)
 {
 	uintptr_t addr = (uintptr_t)caller;
@@ -230,13 +224,10 @@ unsigned window_caller(const void *caller)
 	for (size_t i = 0; i < count; i++) {
 		if (addr - modules[i].start <
 			modules[i].end - modules[i].start) {
-			return modules[i].id;
+			return load_relaxed(&modules[i].id);
 		}
 	}
-	if (unlikely(load_relaxed(&g.watchful))) {
-		return unknown_caller(caller);
-	}
-	return OWNER_LIBC;
+	return unknown_caller(caller);
 }
 
 /* As mmap(2), with the kernel's result. */

@@ -49,7 +49,8 @@ void window_expect(unsigned id, const char *const *sonames);
 
 /*
  * Whose code is this return address in? OWNER_LIBC for all but the modules of
- * external libraries. Price without any: two loads, two branches.
+ * external and adopted libraries. Each module is judged at its first call;
+ * after that the price is a compare for each module that has called before.
  */
 unsigned window_caller(const void *caller);
 

@@ -6,7 +6,30 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
+
+#include "compiler.h"
+
+/*
+ * Not strcmp: a sanitizer's runtime in the program intercepts it, and may ask
+ * us for its own first symbols before it can serve the call.
+ */
+static bool same_string(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool starts_with(const char *string, const char *prefix)
+{
+	while (*prefix && *string == *prefix) {
+		string++;
+		prefix++;
+	}
+	return !*prefix;
+}
 
 /* glibc relocates the addresses of the dynamic section, musl does not. */
 static const void *dynamic_address(uintptr_t base, uintptr_t value)
@@ -55,10 +78,11 @@ static bool read_object(
 {
 	const ElfW(Dyn) *dynamic = NULL;
 
-	memset(object, 0, sizeof(*object));
-	object->base = info->dlpi_addr;
-	object->name = info->dlpi_name;
-	object->start = UINTPTR_MAX;
+	*object = (struct elf_object){
+		.base = info->dlpi_addr,
+		.name = info->dlpi_name,
+		.start = UINTPTR_MAX,
+	};
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + p->p_vaddr;
@@ -85,19 +109,24 @@ static bool read_object(
 	return object->symbols && object->strings;
 }
 
+/* glibc has a soname, musl only a file name. */
+static bool is_libc(const char *soname, const char *path)
+{
+	const char *file = path ? path : "";
+
+	for (const char *c = file; *c; c++) {
+		if (*c == '/') {
+			file = c + 1;
+		}
+	}
+	return (soname && same_string(soname, "libc.so.6")) ||
+	       starts_with(file, "ld-musl-") || starts_with(file, "libc.musl-");
+}
+
 struct search {
 	const void *addr; /* NULL: the C library is wanted */
 	struct elf_object *object;
 };
-
-static bool is_libc(const struct elf_object *object)
-{
-	const char *soname = object->soname;
-
-	return soname &&
-	       (!strcmp(soname, "libc.so.6") || !strcmp(soname, "libc.so") ||
-		       !strncmp(soname, "libc.musl-", 10));
-}
 
 static int search_step(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -112,14 +141,52 @@ static int search_step(struct dl_phdr_info *info, size_t size, void *arg)
 
 		return addr >= object->start && addr < object->end;
 	}
-	return is_libc(object);
+	return is_libc(object->soname, object->name);
+}
+
+/* The loader's list for debuggers; see _r_debug(3), <link.h>. Not in musl. */
+#pragma weak _r_debug
+
+/*
+ * Along the loader's own list, without calling anything: this may be the first
+ * thing that happens in the process. The list only grows behind libc, which
+ * is never unloaded, so that no lock is needed to get that far.
+ */
+static bool find_libc_in_link_maps(struct elf_object *object)
+{
+	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+
+	for (; map; map = map->l_next) {
+		const ElfW(Ehdr) *header = (const void *)map->l_addr;
+		struct elf_object found = {.base = map->l_addr};
+
+		if (!map->l_ld) {
+			continue;
+		}
+		read_dynamic(&found, map->l_ld);
+		if (!is_libc(found.soname, map->l_name)) {
+			continue;
+		}
+
+		struct dl_phdr_info info = {
+			.dlpi_addr = map->l_addr,
+			.dlpi_name = map->l_name,
+			.dlpi_phdr =
+				(const void *)(map->l_addr + header->e_phoff),
+			.dlpi_phnum = header->e_phnum,
+		};
+
+		return read_object(&info, object);
+	}
+	return false;
 }
 
 bool elf_find_libc(struct elf_object *object)
 {
 	struct search search = {.object = object};
 
-	return dl_iterate_phdr(search_step, &search) != 0;
+	return find_libc_in_link_maps(object) ||
+	       dl_iterate_phdr(search_step, &search) != 0;
 }
 
 bool elf_find_by_address(const void *addr, struct elf_object *object)
@@ -139,7 +206,7 @@ static const ElfW(Sym) *
 	if (sym->st_shndx == SHN_UNDEF ||
 		ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ||
 		(object->versions && (object->versions[i] & HIDDEN_VERSION)) ||
-		strcmp(object->strings + sym->st_name, name) != 0) {
+		!same_string(object->strings + sym->st_name, name)) {
 		return NULL;
 	}
 	return sym;

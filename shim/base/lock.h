@@ -31,6 +31,7 @@
 enum lock_rank {
 	LOCK_RANK_INIT = 1, /* dispatch: start-up and backend switch */
 	LOCK_RANK_REGISTRY, /* registry: the table of backends */
+	LOCK_RANK_DISPATCH, /* dispatch: which table is current */
 	LOCK_RANK_TRACE,    /* trace: sinks and modules */
 	LOCK_RANK_HEAP,     /* backends: one heap, class or bin */
 	LOCK_RANK_PAGES,    /* backends: spans and extents below them */
