@@ -10,10 +10,12 @@
 #include <stddef.h>
 
 #include "dl/dl.h"
+#include "percpu/percpu.h"
 
 static const struct amux_backend *const backends[] = {
 	&amux_dl_backend,
 	&amux_dl_checked_backend,
+	&amux_percpu_backend,
 };
 
 const struct amux_backend *builtin_backend(unsigned i)

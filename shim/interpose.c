@@ -26,7 +26,6 @@
 #include "base/os.h"
 #include "dispatch.h"
 #include "info.h"
-#include "trace/trace.h"
 #include "lifecycle.h"
 
 /* C23 and obsolete names that the headers of some C libraries lack. */
@@ -37,12 +36,6 @@ void cfree(void *ptr);
 static __attribute__((constructor)) void load_backend(void)
 {
 	lifecycle_load_pending();
-	trace_start_late();
-}
-
-static __attribute__((destructor)) void finish_trace(void)
-{
-	trace_finish();
 }
 
 static void *out_of_memory(void)

@@ -112,6 +112,13 @@ int os_move(void *from, size_t size, void *to)
 	return sys_failed(ret) ? (int)ret : 0;
 }
 
+int os_map_at(void *addr, size_t size)
+{
+	/* The flags of os_reserve(), so that mappings merge again. */
+	return map(addr, size, PROT_READ | PROT_WRITE,
+		MAP_NORESERVE | MAP_FIXED, &addr);
+}
+
 long os_read_file(const char *path, char *buf, size_t size)
 {
 	long fd = sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);

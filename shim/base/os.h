@@ -49,6 +49,9 @@ int os_advise(void *addr, size_t size, int advice);
  */
 int os_move(void *from, size_t size, void *to);
 
+/* Fresh zeroed read-write pages in place of what is mapped there. */
+int os_map_at(void *addr, size_t size);
+
 /* The first line of a small file; the length, or -errno. No descriptor stays.
  */
 long os_read_file(const char *path, char *buf, size_t size);
