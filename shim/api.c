@@ -4,13 +4,7 @@
  */
 #include <allocmux/allocmux.h>
 
-#include <dirent.h>
-#include <string.h>
-
 #include "base/compiler.h"
-#include "base/log.h"
-#include "builtin.h"
-#include "config.h"
 #include "dispatch.h"
 #include "lifecycle.h"
 #include "owner.h"

@@ -44,6 +44,31 @@ static const struct amux_option options[] = {
 	[OPTION_DEEPBIND] = OPTION("ALLOC_DEEPBIND", "clear|keep", "clear",
 		"Clear RTLD_DEEPBIND in dlopen(3), so that plugins use the "
 		"same malloc as the program, or keep it."),
+	[OPTION_TRACE] = OPTION("ALLOC_TRACE", "record|profile|sample", NULL,
+		"Trace allocations: every event, counters per call site, or "
+		"a sample by bytes."),
+	[OPTION_TRACE_FILE] = OPTION("ALLOC_TRACE_FILE", "PATTERN",
+		"allocmux-%p.trace",
+		"Name of the trace file; %p is the process id, %n counts the "
+		"programs that a process executes. Existing files are kept: a "
+		"number is appended."),
+	[OPTION_TRACE_DELAY] = OPTION("ALLOC_TRACE_DELAY", "SECONDS", NULL,
+		"Begin the trace so long after the start of the program."),
+	[OPTION_TRACE_DURATION] = OPTION("ALLOC_TRACE_DURATION", "SECONDS",
+		NULL, "Stop the trace after so long."),
+	[OPTION_TRACE_LIVE] = OPTION("ALLOC_TRACE_LIVE", "BYTES", NULL,
+		"Begin the trace when so many bytes are allocated and not "
+		"freed."),
+	[OPTION_TRACE_SIZE_LIMIT] = OPTION("ALLOC_TRACE_SIZE_LIMIT", "BYTES",
+		NULL,
+		"Let the raw trace file grow to this size; then events are "
+		"counted as lost, see ALLOC_TRACE_RING."),
+	[OPTION_TRACE_RING] = OPTION("ALLOC_TRACE_RING", "0|1", "0",
+		"At the size limit, overwrite the oldest events: keep the end "
+		"of the story instead of its beginning."),
+	[OPTION_SAMPLE_BYTES] = OPTION("ALLOC_SAMPLE_BYTES", "BYTES", "512k",
+		"Mean distance between samples in mode sample; smaller is "
+		"finer and slower."),
 };
 
 enum { KNOWN = sizeof(options) / sizeof(options[0]) };

@@ -26,6 +26,7 @@
 #include "base/os.h"
 #include "dispatch.h"
 #include "info.h"
+#include "trace/trace.h"
 #include "lifecycle.h"
 
 /* C23 and obsolete names that the headers of some C libraries lack. */
@@ -36,6 +37,12 @@ void cfree(void *ptr);
 static __attribute__((constructor)) void load_backend(void)
 {
 	lifecycle_load_pending();
+	trace_start_late();
+}
+
+static __attribute__((destructor)) void finish_trace(void)
+{
+	trace_finish();
 }
 
 static void *out_of_memory(void)

@@ -13,8 +13,8 @@
 static const struct known_library libraries[] = {
 	{"jemalloc", SONAMES("libjemalloc.so.2", "libjemalloc.so"), "",
 		"arenas with thread caches and decay (FreeBSD, Redis)",
-		"8-byte blocks are aligned to 8; needs static TLS: start "
-		"with `allocmux run`"},
+		"needs more static TLS than a late load gets: start with "
+		"`allocmux run`"},
 	{"tcmalloc",
 		SONAMES("libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
 			"libtcmalloc_minimal.so", "libtcmalloc.so"),

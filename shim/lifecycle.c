@@ -31,6 +31,7 @@
 #include "loader.h"
 #include "owner.h"
 #include "registry.h"
+#include "trace/trace.h"
 #include "window.h"
 
 enum { STRICT_STATUS = 127 };
@@ -51,7 +52,9 @@ static void prefork(void)
 	lock_fork_begin();
 	lock_prefork(&g.lock);
 	registry_prefork();
+	trace_prefork();
 	dispatch_prefork();
+	trace_prefork_file();
 	for (unsigned id = 0; id < count; id++) {
 		const struct amux_backend *b = dispatch_backend(id);
 
@@ -81,7 +84,9 @@ static void postfork(bool child)
 			b->postfork_parent();
 		}
 	}
+	trace_postfork_file();
 	dispatch_postfork();
+	trace_postfork();
 	registry_postfork();
 	lock_postfork(&g.lock);
 	lock_fork_end();
@@ -169,11 +174,12 @@ static AMUX_COLD void start(void)
 	name = config_string(OPTION_BACKEND);
 	if (registry_is_builtin(name)) {
 		choose(name);
-		return;
+	} else {
+		registry_expect(name);
+		g.pending = name;
+		dispatch_activate(OWNER_LIBC);
 	}
-	registry_expect(name);
-	g.pending = name;
-	dispatch_activate(OWNER_LIBC);
+	trace_start_early();
 }
 
 void lifecycle_start(void)

@@ -52,6 +52,9 @@ enum amux_trace_state {
 #define AMUX_TRACE_F_RING   ((uint64_t)1 << 2) /* old event blocks are lost */
 #define AMUX_TRACE_F_FORKED ((uint64_t)1 << 3) /* child of a traced parent */
 
+/* Entries of amux_trace_file.returned. */
+#define AMUX_TRACE_RETURNED 256u
+
 /* Block 0 of a file. */
 struct amux_trace_file {
 	char magic[8];        /* AMUX_TRACE_MAGIC with its NUL */
@@ -82,6 +85,12 @@ struct amux_trace_file {
 	uint64_t total_live;  /* live, PROFILE: live bytes, requested */
 	uint64_t total_peak;  /* live, PROFILE: greatest total_live */
 	uint64_t peak_ns;     /* live, PROFILE: time of total_peak */
+
+	/* Between the writer and one consumer: see "Consumers". */
+	uint32_t consumer;      /* live: pid, set by the consumer; 0: none */
+	uint32_t returned_head; /* live: count of entries it has put */
+	uint32_t returned_tail; /* live: count of entries taken */
+	uint32_t returned[AMUX_TRACE_RETURNED]; /* live: block numbers */
 };
 
 enum amux_trace_kind {
@@ -93,6 +102,7 @@ enum amux_trace_kind {
 
 /* amux_trace_block.flags: nothing will be added any more. */
 #define AMUX_TRACE_CLOSED 1u
+#define AMUX_TRACE_TAKEN  2u /* set by a consumer that has copied the block */
 
 /* The first 64 bytes of every block but the file header. */
 struct amux_trace_block {
@@ -109,7 +119,7 @@ struct amux_trace_block {
 	uint64_t order;     /* from 1 over the whole file, never reused */
 	uint64_t events;    /* live, EVENTS: count when closed; 0 before */
 	uint32_t thread;    /* EVENTS: whose events come first; from 1 */
-	uint32_t reserved;
+	uint32_t index;    /* where it was written: block number in the file */
 };
 
 /* ---- EVENTS: a tag byte is op | address code << 3 ---- */

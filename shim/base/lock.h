@@ -29,14 +29,16 @@
 
 /* In rising order: who holds one may take one further down this list. */
 enum lock_rank {
-	LOCK_RANK_INIT = 1, /* dispatch: start-up and backend switch */
-	LOCK_RANK_REGISTRY, /* registry: the table of backends */
-	LOCK_RANK_DISPATCH, /* dispatch: which table is current */
-	LOCK_RANK_TRACE,    /* trace: sinks and modules */
-	LOCK_RANK_HEAP,     /* backends: one heap, class or bin */
-	LOCK_RANK_PAGES,    /* backends: spans and extents below them */
-	LOCK_RANK_WINDOW,   /* external: placement of a library's mappings */
-	LOCK_RANK_OWNER,    /* owner: registration of ranges */
+	LOCK_RANK_INIT = 1,    /* dispatch: start-up and backend switch */
+	LOCK_RANK_REGISTRY,    /* registry: the table of backends */
+	LOCK_RANK_TRACE_STATE, /* trace: start and stop */
+	LOCK_RANK_DISPATCH,    /* dispatch: which table is current */
+	LOCK_RANK_LANE,        /* trace: the lane of ended threads */
+	LOCK_RANK_TRACE,       /* trace: file, stacks, modules */
+	LOCK_RANK_HEAP,        /* backends: one heap, class or bin */
+	LOCK_RANK_PAGES,       /* backends: spans and extents below them */
+	LOCK_RANK_WINDOW,      /* external: placement of a library's mappings */
+	LOCK_RANK_OWNER,       /* owner: registration of ranges */
 	LOCK_RANK_COUNT
 };
 

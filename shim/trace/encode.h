@@ -20,8 +20,8 @@
 
 #include <allocmux/trace.h>
 
-#include "atomic.h"
-#include "compiler.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
 
 /* No event with the TIME and LOST marks before it takes more bytes. */
 #define ENCODE_ROOM 80

@@ -47,6 +47,8 @@ def parse(argv):
     parser.add_argument("files", nargs="*", help="for show")
     parser.add_argument("--build", default=build, metavar="DIR",
                         help="build tree with shim and programs")
+    parser.add_argument("--shim", metavar="FILE",
+                        help="default: the one in the build tree")
     parser.add_argument("--allocators", metavar="LIST",
                         help="comma-separated; default: all")
     parser.add_argument("--lib", action="append", default=[],
@@ -271,7 +273,7 @@ def main(argv):
         complain("%s: no programs; build the target bench_programs" %
                  args.programs)
         return 2
-    args.shim = find_shim(args.build)
+    args.shim = os.path.abspath(args.shim or find_shim(args.build))
     commands = {"workloads": command_workloads, "show": command_show,
                 "smoke": command_smoke}
     try:

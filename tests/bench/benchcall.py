@@ -8,6 +8,7 @@
 
 Each interleaves its runs and shows medians. Not here: the workloads.
 """
+import operator
 import os
 import shutil
 import statistics
@@ -165,9 +166,12 @@ def dispatch(args, found):
             # A pair is two calls.
             cells.append("%+.2f" % ((with_shim - without) / 2))
         for name in programs:
-            with_shim, without = (middle(store, a.name + " " + name, "cpu")
+            # Runs of one round are neighbours: compare within the round.
+            with_shim, without = (store[a.name + " " + name]["cpu"]
                                   for a in (ours, bare))
-            cells.append("%.3f" % (with_shim / without))
+            each = sorted(map(operator.truediv, with_shim, without))
+            cells.append("%.3f (%.2f to %.2f)" % (
+                statistics.median(each), each[0], each[-1]))
         rows.append(cells)
     print("### Price of the shim: ns a call, and CPU of whole programs\n")
     print_table(["pair of runs"] + ["%d B, ns a call" % size

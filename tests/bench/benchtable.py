@@ -4,7 +4,8 @@
 A result is {work: {allocator: {metric: [values]}}}. Every table shows the
 ratio of the median to the best peer's median for that workload; the peers are
 all allocators that are not ours, "none" (libc's) included. Spread is the
-distance of the extremes over the median.
+distance of the extremes over the median, the widest of the row. Ours is bold
+where it is worse than the best peer by more than LOSS allows.
 """
 import math
 import statistics
@@ -14,6 +15,7 @@ import benchwork
 
 METRICS = (("time", "Time"), ("peak_kib", "Peak resident size"),
            ("minor_faults", "Minor faults"))
+LOSS = {"time": 1.10, "peak_kib": 1.20, "minor_faults": 2.0}
 
 
 def median(values):
@@ -85,7 +87,8 @@ def ratios(results, works, names, metric):
             ratio = median(values) / best[1] if best[1] else 1.0
             columns[name].append(max(ratio, 1e-3))
             widest = max(widest, spread(values))
-            cells.append("%.2f" % ratio)
+            lost = not is_peer(name) and ratio > LOSS[metric]
+            cells.append(("**%.2f**" if lost else "%.2f") % ratio)
         cells.append("%.0f %%" % (100 * widest))
         rows.append(cells)
     return columns, rows
