@@ -6,6 +6,8 @@
  * Not guarded: included by allocmux.c alone, with COMMAND() defined.
  */
 COMMAND(run)
+COMMAND(list)
+COMMAND(options)
 COMMAND(compare)
 COMMAND(completion)
 COMMAND(manual)

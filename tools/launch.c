@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends.h"
 #include "elffile.h"
 #include "tool.h"
 #include "version.h"
@@ -102,13 +103,20 @@ const char *launch_shim(void)
 /* The library that must be in memory from the start, or NULL. */
 static const char *early_library(const char *backend)
 {
-	size_t tls;
+	const struct backend_entry *entry;
+	const char *path = backend;
 
-	if (backend == NULL || strchr(backend, '/') == NULL) {
+	if (backend == NULL) {
 		return NULL;
 	}
-	tls = elf_static_tls(backend);
-	return tls > TLS_LATE_MAX ? backend : NULL;
+	if (strchr(backend, '/') == NULL) {
+		entry = backends_named(backend);
+		path = entry != NULL && entry->kind == AMUX_KIND_EXTERNAL
+			       ? entry->path
+			       : NULL;
+	}
+	return path != NULL && elf_static_tls(path) > TLS_LATE_MAX ? path
+								   : NULL;
 }
 
 int launch_setenv(const char *backend)

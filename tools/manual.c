@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <allocmux/allocmux.h>
+
 #include "tool.h"
 #include "version.h"
 
@@ -123,6 +125,29 @@ static void manual_command(const struct command *command)
 	}
 }
 
+static void manual_environment(void)
+{
+	const struct amux_option *option;
+
+	printf(".Sh ENVIRONMENT\n"
+	       "The program itself reads\n.Bl -tag -width Ds\n"
+	       ".It Ev ALLOCMUX_SHIM\nPath of the preload library, if it does "
+	       "not lie beside this program.\n.El\n.Pp\n"
+	       "The preload library reads, in the process that it serves,\n"
+	       ".Bl -tag -width Ds\n");
+	for (size_t i = 0; (option = amux_option_at(i)) != NULL; i++) {
+		printf(".It Ev %s Ns = Ns Ar ", option->variable);
+		roff_argument(option->type);
+		putchar('\n');
+		roff_text(option->help, strlen(option->help));
+		if (option->fallback != NULL) {
+			printf("Default:\n.Dq ");
+			roff_text(option->fallback, strlen(option->fallback));
+		}
+	}
+	printf(".El\n");
+}
+
 static int manual_main(int argc, char **argv)
 {
 	const char *value;
@@ -151,12 +176,8 @@ static int manual_main(int argc, char **argv)
 			manual_command(tool_commands[i]);
 		}
 	}
-	printf(".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
-	       ".It Ev ALLOCMUX_SHIM\nPath of the preload library, if it does "
-	       "not lie beside this program.\n"
-	       ".It Ev ALLOC_BACKEND\nThe backend, where no option names one.\n"
-	       ".El\n"
-	       ".Sh EXIT STATUS\n"
+	manual_environment();
+	printf(".Sh EXIT STATUS\n"
 	       "Unless a subcommand says otherwise:\n"
 	       ".Bl -tag -width Ds -compact\n"
 	       ".It 0\nDone.\n"

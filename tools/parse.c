@@ -115,6 +115,11 @@ static void print_wrapped(const char *text, size_t size, int indent, int at)
 	putchar('\n');
 }
 
+void help_wrapped(const char *text, int indent)
+{
+	print_wrapped(text, strlen(text), indent, indent);
+}
+
 static void print_paragraphs(const char *text)
 {
 	while (*text != '\0') {

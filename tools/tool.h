@@ -80,6 +80,12 @@ void help_command(const struct command *command);
 void help_tool(void);
 
 /*
+ * One paragraph on stdout, wrapped at 79 columns and indented; the cursor is at
+ * column `indent`.
+ */
+void help_wrapped(const char *text, int indent);
+
+/*
  * As malloc(3) and friends, but the tool ends with a line on stderr when there
  * is no memory. tool_format() is asprintf(3). Free with free(3).
  */

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "backends.h"
 #include "execute.h"
 #include "launch.h"
 #include "load.h"
@@ -291,6 +292,47 @@ static int option_take(struct request *request, int key, const char *value)
 	}
 }
 
+/* `all` on this machine, but for what is in the plan already. */
+static int all_add(struct plan *plan)
+{
+	const struct backend_table *table = backends_find();
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < table->count; i++) {
+		const char *name = table->entries[i].name;
+
+		if (plan_subject(plan, name) < 0) {
+			status = plan_add_subjects(plan, name);
+		}
+	}
+	return status;
+}
+
+/*
+ * The list of --backends; `system` is there already, if it is the baseline by
+ * default, and may be named again.
+ */
+static int backends_add(struct plan *plan, const char *list)
+{
+	char *copy = tool_strdup(list);
+	char *rest = copy;
+	char *item;
+	int status = 0;
+
+	while (status == 0 && (item = strsep(&rest, ",")) != NULL) {
+		bool again = plan->subject_count > 0 &&
+			     strcmp(item, plan->subjects[0].label) == 0;
+
+		if (strcmp(item, "all") == 0) {
+			status = all_add(plan);
+		} else if (!again) {
+			status = plan_add_subjects(plan, item);
+		}
+	}
+	free(copy);
+	return status;
+}
+
 /* The subjects and the baseline. */
 static int subjects_set(struct request *request)
 {
@@ -304,7 +346,7 @@ static int subjects_set(struct request *request)
 		/* First, where it is looked for. */
 		plan_add_subjects(plan, standard);
 	}
-	if (plan_add_subjects(plan, request->backends) != 0) {
+	if (backends_add(plan, request->backends) != 0) {
 		return -1;
 	}
 	index = plan_subject(plan, baseline);

@@ -415,9 +415,14 @@ int plot_check(const char *path)
 
 int plot_write(const struct view *view, const char *path)
 {
-	FILE *out = popen("gnuplot", "we");
+	FILE *out;
 	int status;
 
+	if (view->count == 0) {
+		tool_error("%s: nothing to draw, since every run failed", path);
+		return 0;
+	}
+	out = popen("gnuplot", "we");
 	if (out == NULL) {
 		tool_perror("cannot start gnuplot");
 		return -1;

@@ -232,39 +232,55 @@ static unsigned runs_made(const struct results *results)
 	return (unsigned)most;
 }
 
+/* Of all intervals; above 1 if there is none. */
+static double least_coverage(const struct summary *summary)
+{
+	const struct plan *plan = summary->results->plan;
+	size_t count =
+		plan->point_count * plan->metric_count * plan->subject_count;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < count; i++) {
+		if (summary->figures[i].count > 1) {
+			least = fmin(
+				least, summary->figures[i].interval.coverage);
+		}
+	}
+	return least;
+}
+
 char *view_method(const struct view *view)
 {
 	const struct plan *plan = view->summary->results->plan;
 	const char *baseline = plan->subjects[plan->baseline].label;
 	unsigned least = summary_least_runs(plan);
 	unsigned runs = runs_made(view->summary->results);
-	double coverage = 1;
-	char *hint = NULL;
-	char *text;
+	double coverage = least_coverage(view->summary);
+	char *interval =
+		coverage <= 1
+			? tool_format(
+				  ", with its interval from order statistics, "
+				  "which covers %.0f %% at least",
+				  floor(100 * coverage))
+			: tool_strdup("");
+	char *hint =
+		runs < least
+			? tool_format(
+				  " With %u runs no difference among %zu backends "
+				  "can be significant: it takes %u.",
+				  runs, plan->subject_count, least)
+			: tool_strdup("");
+	char *text = tool_format(
+		"Median of %u runs each, interleaved, after %u to warm up%s. "
+		"x: ratio of the median to that of %s. + better, - worse than "
+		"%s; * winner, better than each of the others; = no winner, "
+		"among the best: rank-sum test (Mann-Whitney, exact), p at "
+		"most %.2g after Holm's correction over the backends of a "
+		"column.%s",
+		runs, plan->warmup, interval, baseline, baseline,
+		STATISTIC_ALPHA, hint);
 
-	for (size_t i = 0; i < plan->point_count * plan->metric_count *
-				       plan->subject_count;
-		i++) {
-		const struct figure *figure = &view->summary->figures[i];
-
-		if (figure->count > 1) {
-			coverage = fmin(coverage, figure->interval.coverage);
-		}
-	}
-	if (runs < least) {
-		hint = tool_format(" With %u runs no difference among %zu "
-				   "backends can be significant: it takes %u.",
-			runs, plan->subject_count, least);
-	}
-	text = tool_format(
-		"Median of %u runs each, interleaved, after %u to warm up, with "
-		"its interval from order statistics, which covers %.0f %% at "
-		"least. x: ratio of the median to that of %s. + better, - worse "
-		"than %s; * winner, better than each of the others; = no "
-		"winner, among the best: rank-sum test (Mann-Whitney, exact), p at most %.2g after Holm's "
-		"correction over the backends of a column.%s",
-		runs, plan->warmup, floor(100 * coverage), baseline, baseline,
-		STATISTIC_ALPHA, hint != NULL ? hint : "");
+	free(interval);
 	free(hint);
 	return text;
 }
