@@ -59,7 +59,7 @@ static struct heap *enter_any_heap(struct dl *dl, bool *locked)
 	struct cache *cache = cache_current;
 	unsigned first;
 
-	*locked = !__libc_single_threaded;
+	*locked = has_threads();
 	if (!*locked) {
 		heap_prepare(dl, 0);
 		return &dl->heaps[0];

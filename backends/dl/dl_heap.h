@@ -16,12 +16,21 @@
 #ifndef AMUX_BACKENDS_DL_DL_HEAP_H
 #define AMUX_BACKENDS_DL_DL_HEAP_H
 
-#include <sys/single_threaded.h>
-
 #include "dl_bins.h"
 #include "lock.h"
 
 struct space;
+
+/*
+ * False while the process has certainly one thread. glibc 2.32 and later keep
+ * it; weak, since a child with another C library inherits the preload.
+ */
+extern char __libc_single_threaded __attribute__((weak));
+
+static inline bool has_threads(void)
+{
+	return !&__libc_single_threaded || !__libc_single_threaded;
+}
 
 /* Contiguous memory of a heap: [base, base + committed) may be touched. */
 struct segment {
@@ -131,7 +140,7 @@ static inline bool heap_enter(struct heap *heap)
 		heap_enter_shared(heap);
 		return true;
 	}
-	if (__libc_single_threaded) {
+	if (!has_threads()) {
 		return false;
 	}
 	lock_acquire(&heap->lock);

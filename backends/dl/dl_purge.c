@@ -142,7 +142,7 @@ static bool can_purge(const struct heap *heap)
 
 size_t heap_trim(struct heap *heap, size_t pad)
 {
-	struct purge p = {heap, SIZE_MAX, 2 * heap->page};
+	struct purge p = {heap, SIZE_MAX, heap->page};
 	size_t before = heap->returned;
 
 	if (!can_purge(heap)) {
