@@ -5,6 +5,7 @@
 #include <allocmux/allocmux.h>
 
 #include "base/compiler.h"
+#include "base/log.h"
 #include "dispatch.h"
 #include "lifecycle.h"
 #include "owner.h"
@@ -23,7 +24,13 @@ AMUX_API const char *amux_backend_active(void)
 
 AMUX_API int amux_backend_switch(const char *name)
 {
-	return lifecycle_switch(name);
+	char why[REGISTRY_WHY_SIZE];
+	int err = lifecycle_switch(name, why, sizeof(why));
+
+	if (err) {
+		log_line("%s; nothing changed", why);
+	}
+	return err;
 }
 
 AMUX_API const char *amux_owner(const void *ptr)

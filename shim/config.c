@@ -44,6 +44,10 @@ static const struct amux_option options[] = {
 	[OPTION_DEEPBIND] = OPTION("ALLOC_DEEPBIND", "clear|keep", "clear",
 		"Clear RTLD_DEEPBIND in dlopen(3), so that plugins use the "
 		"same malloc as the program, or keep it."),
+	[OPTION_CONTROL] = OPTION("ALLOC_CONTROL", "0|1|fork", "0",
+		"Listen for `allocmux status', `switch', `trim' and `trace': a "
+		"thread and a socket for the same user. With fork, children "
+		"that go on without exec (daemons, workers) listen too."),
 	[OPTION_TRACE] = OPTION("ALLOC_TRACE", "record|profile|sample", NULL,
 		"Trace allocations: every event, counters per call site, or "
 		"a sample by bytes."),

@@ -24,6 +24,7 @@
 #include "base/bits.h"
 #include "base/compiler.h"
 #include "base/os.h"
+#include "control.h"
 #include "dispatch.h"
 #include "info.h"
 #include "trace/trace.h"
@@ -38,6 +39,7 @@ static __attribute__((constructor)) void load_backend(void)
 {
 	lifecycle_load_pending();
 	trace_start_late();
+	control_start_if_asked();
 }
 
 static __attribute__((destructor)) void finish_trace(void)

@@ -27,6 +27,7 @@
 #include "base/os.h"
 #include "base/syscall.h"
 #include "config.h"
+#include "control.h"
 #include "dispatch.h"
 #include "loader.h"
 #include "owner.h"
@@ -100,6 +101,7 @@ static void postfork_parent(void)
 static void postfork_child(void)
 {
 	postfork(true);
+	control_postfork_child();
 }
 
 /*
@@ -141,11 +143,13 @@ static void say_what_was_chosen(unsigned id)
 static void choose(const char *name)
 {
 	unsigned id = OWNER_LIBC;
+	char why[REGISTRY_WHY_SIZE];
 
-	if (registry_load(name, &id,
-		    config_bool(OPTION_STRICT)
-			    ? "not running the program (ALLOC_STRICT=1)"
-			    : "running on with system")) {
+	if (registry_load(name, &id, why, sizeof(why))) {
+		log_line("%s; %s", why,
+			config_bool(OPTION_STRICT)
+				? "not running the program (ALLOC_STRICT=1)"
+				: "running on with system");
 		if (config_bool(OPTION_STRICT)) {
 			sys1(SYS_exit_group, STRICT_STATUS);
 		}
@@ -216,13 +220,13 @@ void lifecycle_load_pending(void)
 	}
 }
 
-int lifecycle_switch(const char *name)
+int lifecycle_switch(const char *name, char *why, size_t size)
 {
 	unsigned id;
 	int err;
 
 	lifecycle_start();
-	err = registry_load(name, &id, "nothing changed");
+	err = registry_load(name, &id, why, size);
 	if (err) {
 		return err;
 	}

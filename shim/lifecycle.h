@@ -12,13 +12,15 @@
 #ifndef AMUX_LIFECYCLE_H
 #define AMUX_LIFECYCLE_H
 
+#include <stddef.h>
+
 /*
  * Load the backend that start left waiting. Called once where dlopen is safe:
  * by the shim's constructor, before main or inside the dlopen that loads it.
  */
 void lifecycle_load_pending(void);
 
-/* Serve new blocks from NAME. 0, or an errno value after one line. */
-int lifecycle_switch(const char *name);
+/* Serve new blocks from NAME. 0, or an errno value with the reason in why. */
+int lifecycle_switch(const char *name, char *why, size_t size);
 
 #endif

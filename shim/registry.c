@@ -41,6 +41,7 @@ struct entry {
 	struct amux_host host;
 	char name[NAME_SIZE];
 	char origin[PATH_SIZE];
+	bool adopted; /* nobody has asked for it yet; see registry_adopt() */
 };
 
 /* Apart from g, which has initialisers, so that it takes no place in the file.
@@ -250,6 +251,22 @@ static void note_path(void *handle, struct attempt *attempt)
 	}
 }
 
+/* A library that was adopted keeps its id and its window when asked for. */
+static bool find_adopted(const char *file, struct attempt *attempt)
+{
+	const char *slash = strrchr(file, '/');
+	unsigned count = registry_count();
+
+	for (unsigned id = OWNER_FIRST; id < count; id++) {
+		if (entries[id].adopted &&
+			!strcmp(entries[id].name, slash ? slash + 1 : file)) {
+			attempt->id = id;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Open a file as a plugin or as a library. */
 static bool load_file(const char *file, const struct known_library *known,
 	struct attempt *attempt)
@@ -257,11 +274,14 @@ static bool load_file(const char *file, const struct known_library *known,
 	const struct amux_backend *table;
 	void *handle;
 	bool loaded;
+	bool adopted = find_adopted(file, attempt);
 
-	if (!new_entry(attempt)) {
-		return false;
+	if (!adopted) {
+		if (!new_entry(attempt)) {
+			return false;
+		}
+		window_create(attempt->id);
 	}
-	window_create(attempt->id);
 	window_begin_load(attempt->id);
 	handle = loader_open(file, RTLD_NOW | RTLD_LOCAL);
 	window_end_load();
@@ -274,6 +294,9 @@ static bool load_file(const char *file, const struct known_library *known,
 	loaded = table ? load_plugin(table, attempt)
 		       : load_library(handle, known, attempt);
 	if (loaded) {
+		copy_string(
+			entries[attempt->id].name, NAME_SIZE, attempt->name);
+		entries[attempt->id].adopted = false;
 		/* Its code may be on any stack from now on: pin it. */
 		loader_open(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	}
@@ -394,7 +417,7 @@ static int find_loaded(const char *name)
 	return -1;
 }
 
-int registry_load(const char *name, unsigned *id, const char *outcome)
+int registry_load(const char *name, unsigned *id, char *why, size_t size)
 {
 	struct attempt attempt = {.name = name};
 	char names[WHY_SIZE];
@@ -408,8 +431,9 @@ int registry_load(const char *name, unsigned *id, const char *outcome)
 	lock_release(&g.lock);
 	if (loaded < 0) {
 		list_names(names, sizeof(names));
-		log_line("backend \"%s\": %s; known: %s, or a path; %s", name,
-			attempt.why, names, outcome);
+		log_format(why, size,
+			"backend \"%s\": %s; known: %s, or a path", name,
+			attempt.why, names);
 		return ENOENT;
 	}
 	*id = (unsigned)loaded;
@@ -458,6 +482,7 @@ unsigned registry_adopt(const struct elf_object *module)
 		.realloc = elf_symbol(module, "realloc"),
 		.usable_size = elf_symbol(module, "malloc_usable_size"),
 	};
+	entry->adopted = true;
 	copy_string(entry->origin, PATH_SIZE,
 		module->name ? module->name : "the program");
 	window_create(attempt.id);

@@ -4,8 +4,8 @@
  * owner id, and never unloaded.
  *
  * A name is looked for among the built-ins, then the plugins, then the
- * well-known libraries; a name with a slash is a file. Whatever fails is one
- * line on stderr that says what was tried and what exists.
+ * well-known libraries; a name with a slash is a file. Whatever fails gives
+ * one line that says what was tried and what exists.
  * Locks: one (LOCK_RANK_REGISTRY) around loading. Not async-signal-safe.
  */
 #ifndef AMUX_REGISTRY_H
@@ -18,6 +18,9 @@
 #include <allocmux/backend.h>
 
 #include "base/elfsym.h"
+
+/* Room for any reason that registry_load() gives. */
+enum { REGISTRY_WHY_SIZE = 960 };
 
 /* A library that has a malloc and knows nothing of us. */
 struct known_library {
@@ -42,10 +45,10 @@ bool registry_is_builtin(const char *name);
 
 /*
  * Find, load and initialise the backend NAME; *id is its owner id. Loading
- * again gives the same id. 0, or an errno value after one line on stderr,
- * which ends with `outcome` ("running on with system").
+ * again gives the same id. 0, or an errno value with the reason in `why`, one
+ * line without a full stop.
  */
-int registry_load(const char *name, unsigned *id, const char *outcome);
+int registry_load(const char *name, unsigned *id, char *why, size_t size);
 
 /*
  * The well-known library NAME will be loaded later and may be in the process
