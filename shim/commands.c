@@ -2,7 +2,7 @@
 /*
  * commands.c - see commands.h.
  *
- * Locks: none of its own; one thread calls command_run().
+ * Locks: none of its own; one thread calls request_run().
  */
 #include "commands.h"
 
@@ -189,12 +189,13 @@ static const struct command *command_named(const char *name)
 	return NULL;
 }
 
-void command_run(char *line, size_t len, struct reply *reply)
+void request_run(char *line, size_t len, struct reply *reply)
 {
 	struct request request;
 	const struct command *command;
 	int err;
 
+	lifecycle_start();
 	if (!request_parse(line, len, &request)) {
 		reply_end(reply, EINVAL, "not a line of text");
 		return;

@@ -39,6 +39,6 @@ struct request {
 bool request_parse(char *line, size_t len, struct request *request);
 
 /* Do what the line says and answer it, to the last line. */
-void command_run(char *line, size_t len, struct reply *reply);
+void request_run(char *line, size_t len, struct reply *reply);
 
 #endif

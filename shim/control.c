@@ -200,7 +200,7 @@ static void serve_client(int fd)
 		reply_end(&reply, EPERM, "not the user of this process");
 		return;
 	}
-	command_run(line, read_line(fd, line, sizeof(line)), &reply);
+	request_run(line, read_line(fd, line, sizeof(line)), &reply);
 }
 
 static bool is_ours(int fd)
