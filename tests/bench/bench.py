@@ -60,6 +60,11 @@ def parse(argv):
                         help="of which the median is taken; default 5")
     parser.add_argument("--quick", action="store_true",
                         help="a fifth of the work, three runs")
+    parser.add_argument("--least", action="store_true",
+                        help="time: the least of the runs, not the median;\n"
+                        "for machines that others use at the same time")
+    parser.add_argument("--summary", action="store_true",
+                        help="show the geometric means only")
     parser.add_argument("--json", metavar="FILE", help="write the results")
     parser.add_argument("--plot", metavar="FILE.svg",
                         help="draw time against size (needs gnuplot)")
@@ -200,8 +205,12 @@ def show(args, results, about):
     """Tables and plot."""
     names = names_in(results, args.allocators)
     print("%s\n" % about)
-    benchtable.print_ratios(results, names)
-    benchtable.print_extra(results, names)
+    if args.least:
+        benchtable.time_figure = min
+    benchtable.print_summary(results, names)
+    if not args.summary:
+        benchtable.print_ratios(results, names)
+        benchtable.print_extra(results, names)
     if args.plot:
         benchtable.plot(results, names, args.plot)
 

@@ -2,7 +2,7 @@
 """Tables and plots from the results of benchwork's workloads.
 
 A result is {work: {allocator: {metric: [values]}}}. Every table shows the
-ratio of the median to the best peer's median for that workload; the peers are
+ratio of the median (of the least time with --least) to the best peer's; the peers are
 all allocators that are not ours, "none" (libc's) included. Spread is the
 distance of the extremes over the median, the widest of the row. Ours is bold
 where it is worse than the best peer by more than LOSS allows.
@@ -15,12 +15,25 @@ import benchwork
 
 METRICS = (("time", "Time"), ("peak_kib", "Peak resident size"),
            ("minor_faults", "Minor faults"))
-LOSS = {"time": 1.10, "peak_kib": 1.20, "minor_faults": 2.0}
+LOSS = {"time": 1.10, "cpu": 1.10, "peak_kib": 1.20, "minor_faults": 2.0}
+KINDS = (("load", "loads"), ("program", "programs"),
+         ("floor", "one pattern"))
+
+
+# Time's figure of several runs; --least sets min.
+time_figure = statistics.median
 
 
 def median(values):
     """The median, or None without values."""
     return statistics.median(values) if values else None
+
+
+def figure(metric, values):
+    """What stands for the values of several runs."""
+    if metric in ("time", "cpu"):
+        return time_figure(values) if values else None
+    return median(values)
 
 
 def spread(values):
@@ -36,7 +49,7 @@ def is_peer(name):
 
 def best_peer(row, metric):
     """(name, median) of the least peer in `row`, or None."""
-    found = [(median(row[name][metric]), name) for name in row
+    found = [(figure(metric, row[name][metric]), name) for name in row
              if is_peer(name) and row[name].get(metric)]
     return min(found)[::-1] if found else None
 
@@ -71,20 +84,20 @@ def ratios(results, works, names, metric):
     """{name: [ratio to the best peer]} and the table's rows."""
     columns = {name: [] for name in names}
     rows = []
+    shown = "%.3g s" if metric in ("time", "cpu") else "%d"
     for work in works:
         row = results.get(work.name, {})
         best = best_peer(row, metric)
         if not best:
             continue
-        shown = "%.3g s" % best[1] if metric == "time" else "%d" % best[1]
-        cells = [work.name, "%s %s" % (best[0], shown)]
+        cells = [work.name, "%s %s" % (best[0], shown % best[1])]
         widest = 0.0
         for name in names:
             values = row.get(name, {}).get(metric)
             if not values:
                 cells.append("failed" if name in row else "-")
                 continue
-            ratio = median(values) / best[1] if best[1] else 1.0
+            ratio = figure(metric, values) / best[1] if best[1] else 1.0
             columns[name].append(max(ratio, 1e-3))
             widest = max(widest, spread(values))
             lost = not is_peer(name) and ratio > LOSS[metric]
@@ -104,6 +117,28 @@ def print_means(columns, names, rows, label):
         for name, mean in zip(names, means)] + [""])
 
 
+def print_summary(results, names):
+    """Geometric means only."""
+    rows = []
+    for kind, label in KINDS:
+        for metric, what in (("time", "time"), ("cpu", "CPU time"),
+                             ("peak_kib", "peak resident size"),
+                             ("minor_faults", "minor faults")):
+            columns, found = ratios(results, works_of(kind), names, metric)
+            if found:
+                print_means(columns, names, rows, "%s, %s" % (label, what))
+                rows[-1] = [rows[-1][0], str(len(found)), *rows[-1][2:-1]]
+    if rows:
+        print("### Geometric means of the ratios to the best peer\n")
+        print_table(["figure", "rows", *names], rows)
+
+
+def works_of(kind):
+    """The rows of one kind."""
+    return [work for work in benchwork.WORKLOADS + benchwork.PROGRAMS
+            if work.kind == kind]
+
+
 def print_ratios(results, names):
     """The three tables of ratios."""
     for metric, title in METRICS:
@@ -112,18 +147,13 @@ def print_ratios(results, names):
         header = ["workload", "best peer (%s)" % unit[metric], *names,
                   "spread"]
         rows = []
-        for kind, label in (("load", "geometric mean, loads"),
-                            ("program", "geometric mean, programs"),
-                            ("floor", "geometric mean, one pattern")):
-            works = [work for work in (benchwork.WORKLOADS +
-                                       benchwork.PROGRAMS)
-                     if work.kind == kind]
+        for kind, label in KINDS:
             if kind == "floor" and metric != "time":
                 continue
-            columns, found = ratios(results, works, names, metric)
+            columns, found = ratios(results, works_of(kind), names, metric)
             if found:
                 rows += found
-                print_means(columns, names, rows, label)
+                print_means(columns, names, rows, "geometric mean, " + label)
         print_table(header, rows)
 
 
