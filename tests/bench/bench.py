@@ -170,6 +170,9 @@ def run_all(args, works, found, runs, scale):
                 store = results[work.name][allocator.name]
                 for key, value in one.items():
                     store.setdefault(key, []).append(value)
+        # A run that is cut short keeps its whole rounds.
+        if args.json:
+            save(args, results)
     return results, len(failed)
 
 
@@ -186,9 +189,10 @@ def machine():
 
 def save(args, results):
     """Write --json."""
-    with open(args.json, "w", encoding="utf-8") as out:
+    with open(args.json + ".new", "w", encoding="utf-8") as out:
         json.dump({"machine": machine(), "results": results}, out, indent=1)
         out.write("\n")
+    os.replace(args.json + ".new", args.json)
 
 
 def names_in(results, wanted):
@@ -227,7 +231,10 @@ def command_show(args):
                 data = json.load(source)
             about = data["machine"]
             for work, row in data["results"].items():
-                results.setdefault(work, {}).update(row)
+                for name, figures in row.items():
+                    store = results.setdefault(work, {}).setdefault(name, {})
+                    for key, values in figures.items():
+                        store.setdefault(key, []).extend(values)
         except (OSError, ValueError, KeyError) as error:
             complain("%s: %s" % (path, error))
             return 2
@@ -249,8 +256,6 @@ def command_workloads(args):
     began = time.monotonic()
     results, failed = run_all(args, works, found, 3 if args.quick else
                               args.runs, 20 if args.quick else 100)
-    if args.json:
-        save(args, results)
     show(args, results, machine())
     complain("%d s" % (time.monotonic() - began))
     return 1 if failed else 0
