@@ -68,7 +68,7 @@ def parse(argv):
     parser.add_argument("--json", metavar="FILE", help="write the results")
     parser.add_argument("--plot", metavar="FILE.svg",
                         help="draw time against size (needs gnuplot)")
-    args = parser.parse_args(argv)
+    args = parser.parse_intermixed_args(argv)
     args.extra = {}
     args.outputs = {}
     for item in args.lib:
