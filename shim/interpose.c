@@ -27,8 +27,9 @@
 #include "control.h"
 #include "dispatch.h"
 #include "info.h"
-#include "trace/trace.h"
 #include "lifecycle.h"
+#include "takeover.h"
+#include "trace/trace.h"
 
 /* C23 and obsolete names that the headers of some C libraries lack. */
 void free_sized(void *ptr, size_t size);
@@ -38,6 +39,7 @@ void cfree(void *ptr);
 static __attribute__((constructor)) void load_backend(void)
 {
 	lifecycle_load_pending();
+	takeover_start();
 	trace_start_late();
 	control_start_if_asked();
 }
@@ -78,7 +80,7 @@ AMUX_API void *calloc(size_t count, size_t size)
  * realloc(NULL, n) is malloc(n); realloc(p, 0) frees and returns NULL, as
  * glibc documents (C23 leaves it undefined).
  */
-AMUX_API void *realloc(void *ptr, size_t size)
+static inline void *resize(void *ptr, size_t size)
 {
 	if (!ptr) {
 		return dispatch.malloc(size);
@@ -93,6 +95,12 @@ AMUX_API void *realloc(void *ptr, size_t size)
 	return dispatch.realloc(ptr, size);
 }
 
+AMUX_API void *realloc(void *ptr, size_t size)
+{
+	return resize(ptr, size);
+}
+
+/* Not by realloc: loaded late, that name would be libc's. */
 AMUX_API void *reallocarray(void *ptr, size_t count, size_t size)
 {
 	size_t bytes;
@@ -100,7 +108,7 @@ AMUX_API void *reallocarray(void *ptr, size_t count, size_t size)
 	if (unlikely(mul_overflows(count, size, &bytes))) {
 		return out_of_memory();
 	}
-	return realloc(ptr, bytes);
+	return resize(ptr, bytes);
 }
 
 /* align is a power of two here. */

@@ -3,7 +3,8 @@
  * interpose_dl.S - the entry points that must leave by a jump.
  *
  *     dlopen(file, flags):
- *         jump real_dlopen(file, flags & dlopen_mask)
+ *         jump interpose_dlopen(file, flags, caller)
+ *                 (file, flags & dlopen_mask)
  *     dlsym(handle, name), dlvsym(handle, name, version):
  *         answer = interpose_dlsym(handle, name)
  *         if answer: return answer
@@ -59,7 +60,8 @@
 .endm
 
 entry dlopen
-	call_keeping interpose_real_dlopen
+	movq	(%rsp), %rdx
+	call_keeping interpose_dlopen
 	andl	DLOPEN_MASK+loader_real(%rip), %esi
 	jump_or_return
 	.size	dlopen, . - dlopen
@@ -114,7 +116,8 @@ entry dlvsym
 .endm
 
 entry dlopen
-	call_keeping interpose_real_dlopen
+	mov	x2, x30
+	call_keeping interpose_dlopen
 	adrp	x17, loader_real
 	add	x17, x17, :lo12:loader_real
 	ldr	w17, [x17, #DLOPEN_MASK]

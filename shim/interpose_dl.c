@@ -16,58 +16,12 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <malloc.h>
 
 #include "base/elfsym.h"
 #include "dispatch.h"
+#include "family.h"
 #include "loader.h"
-
-void free_sized(void *ptr, size_t size);
-void free_aligned_sized(void *ptr, size_t align, size_t size);
-void cfree(void *ptr);
-
-/* Deprecated for others; the family is not whole without it. */
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-/* The process's functions: ours, unless another preload stands before us. */
-static const struct {
-	const char *name;
-	void *function;
-} family[] = {
-	{"malloc", (void *)malloc},
-	{"free", (void *)free},
-	{"calloc", (void *)calloc},
-	{"realloc", (void *)realloc},
-	{"reallocarray", (void *)reallocarray},
-	{"memalign", (void *)memalign},
-	{"aligned_alloc", (void *)aligned_alloc},
-	{"posix_memalign", (void *)posix_memalign},
-	{"valloc", (void *)valloc},
-	{"pvalloc", (void *)pvalloc},
-	{"malloc_usable_size", (void *)malloc_usable_size},
-	{"cfree", (void *)cfree},
-	{"free_sized", (void *)free_sized},
-	{"free_aligned_sized", (void *)free_aligned_sized},
-	{"mallopt", (void *)mallopt},
-	{"mallinfo", (void *)mallinfo},
-	{"mallinfo2", (void *)mallinfo2},
-	{"malloc_trim", (void *)malloc_trim},
-	{"malloc_stats", (void *)malloc_stats},
-	{"malloc_info", (void *)malloc_info},
-};
-
-static void *family_function(const char *name)
-{
-	for (size_t i = 0; i < sizeof(family) / sizeof(family[0]); i++) {
-		if (!strcmp(family[i].name, name)) {
-			return family[i].function;
-		}
-	}
-	return NULL;
-}
+#include "takeover.h"
 
 static bool in_libc(const void *function)
 {
@@ -89,15 +43,18 @@ void *interpose_dlsym(void *handle, const char *name)
 		return NULL;
 	}
 	lifecycle_start();
+	takeover_catch_up();
 	ours = family_function(name);
 	found = ours ? loader_symbol(handle, name) : NULL;
 	return found && in_libc(found) ? ours : NULL;
 }
 
-void *interpose_real_dlopen(void)
+void *interpose_dlopen(const char *file, int flags, const void *caller)
 {
 	lifecycle_start();
-	return (void *)loader_real.dlopen;
+	takeover_catch_up();
+	return takeover_needs_dlopen(caller) ? (void *)takeover_dlopen
+					     : (void *)loader_real.dlopen;
 }
 
 /* The loader's functions alone, which needs nothing but libc's symbols. */

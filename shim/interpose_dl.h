@@ -11,8 +11,12 @@
  */
 void *interpose_dlsym(void *handle, const char *name);
 
-/* The real functions after the library has been started. */
-void *interpose_real_dlopen(void);
+/*
+ * The function that dlopen(file, flags), called from `caller`, must jump to.
+ */
+void *interpose_dlopen(const char *file, int flags, const void *caller);
+
+/* The real functions; NULL without a loader. */
 void *interpose_real_dlsym(void);
 void *interpose_real_dlvsym(void);
 

@@ -91,6 +91,23 @@ int amux_backend_switch(const char *name);
  */
 const char *amux_owner(const void *ptr);
 
+/*
+ * For a shim that was loaded into a running program by dlopen(3), as
+ * `allocmux attach` does: loading alone has sent the program's calls to the
+ * shim; this chooses the backend. Returns 0 or an errno value with one line.
+ * In liballocmux_shim only.
+ */
+int amux_attach(const char *backend);
+
+/*
+ * Undo a late load as far as live blocks allow: new blocks come from libc
+ * directly again; free, realloc and malloc_usable_size keep passing through
+ * the shim, so that blocks still alive find their owner. Returns 0, ENOTSUP if
+ * the shim was not loaded late, EACCES if some modules' slots could not be
+ * rewritten (their calls still reach the shim, which passes them to libc).
+ */
+int amux_detach(void);
+
 #ifdef __cplusplus
 }
 #endif

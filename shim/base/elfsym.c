@@ -61,6 +61,10 @@ static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
 		case DT_HASH:
 			object->sysv_hash = addr;
 			break;
+		case DT_RUNPATH:
+		case DT_RPATH:
+			object->has_run_path = true;
+			break;
 		case DT_SONAME:
 			soname = d->d_un.d_val;
 			break;
@@ -187,6 +191,28 @@ bool elf_find_libc(struct elf_object *object)
 
 	return find_libc_in_link_maps(object) ||
 	       dl_iterate_phdr(search_step, &search) != 0;
+}
+
+struct visit {
+	int (*visit)(const struct elf_object *object, void *arg);
+	void *arg;
+};
+
+static int visit_step(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct visit *visit = arg;
+	struct elf_object object;
+
+	return read_object(info, &object) ? visit->visit(&object, visit->arg)
+					  : 0;
+}
+
+int elf_for_each(
+	int (*visit)(const struct elf_object *object, void *arg), void *arg)
+{
+	struct visit step = {visit, arg};
+
+	return dl_iterate_phdr(visit_step, &step);
 }
 
 bool elf_find_by_address(const void *addr, struct elf_object *object)

@@ -23,6 +23,7 @@ struct elf_object {
 	uintptr_t start, end;           /* all of its segments */
 	uintptr_t code_start, code_end; /* its executable segment */
 	const char *name;               /* path as the loader knows it */
+	bool has_run_path;              /* DT_RUNPATH or DT_RPATH */
 	const char *soname;             /* DT_SONAME or NULL */
 	const void *symbols;            /* DT_SYMTAB */
 	const char *strings;            /* DT_STRTAB */
@@ -34,6 +35,10 @@ struct elf_object {
 /* The C library of this process (glibc or musl). False if there is none, as
  * in a static program. */
 bool elf_find_libc(struct elf_object *object);
+
+/* Visit every loaded object; a non-zero result of visit ends it. */
+int elf_for_each(
+	int (*visit)(const struct elf_object *object, void *arg), void *arg);
 
 /* The object that contains addr. */
 bool elf_find_by_address(const void *addr, struct elf_object *object);
