@@ -35,5 +35,5 @@ AMUX_API int amux_backend_switch(const char *name)
 
 AMUX_API const char *amux_owner(const void *ptr)
 {
-	return registry_name(owner_of(ptr));
+	return registry_name(dispatch_owner(ptr));
 }

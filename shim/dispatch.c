@@ -14,6 +14,7 @@
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/lock.h"
+#include "blocktable.h"
 #include "owner.h"
 
 /* What free, realloc and malloc_usable_size need of each owner. */
@@ -26,10 +27,19 @@ static struct {
 	unsigned active;                    /* sync: lock */
 	bool shared;        /* sync: lock; others than libc may own blocks */
 	bool started;       /* sync: lock; a table has been activated */
+	bool tracked;       /* sync: lock; the block table is in use */
 	bool distrust_libc; /* sync: set at start */
 } g; /* sync: slots are written once, before the owner's first block */
 
 static struct lock lock = LOCK_INIT(LOCK_RANK_DISPATCH);
+
+unsigned dispatch_owner(const void *ptr)
+{
+	unsigned id = owner_of(ptr);
+
+	return unlikely(id == OWNER_LIBC && g.tracked) ? blocktable_find(ptr)
+						       : id;
+}
 
 /* By owner: the price over the owner's own free is owner_of() and one load. */
 static void owned_free(void *ptr)
@@ -73,7 +83,7 @@ static void *realloc_across(unsigned id, void *ptr, size_t size)
 
 static void *owned_realloc(void *ptr, size_t size)
 {
-	unsigned id = owner_of(ptr);
+	unsigned id = dispatch_owner(ptr);
 
 	if (likely(id == g.active)) {
 		return g.realloc[id](ptr, size);
@@ -87,6 +97,12 @@ static void *owned_realloc(void *ptr, size_t size)
  */
 static void checked_libc_free(void *ptr)
 {
+	unsigned id = dispatch_owner(ptr);
+
+	if (id != OWNER_LIBC) {
+		g.free[id](ptr);
+		return;
+	}
 	if (ptr && !badptr_may_be_libc("free", ptr)) {
 		return;
 	}
@@ -95,6 +111,11 @@ static void checked_libc_free(void *ptr)
 
 static size_t checked_libc_usable_size(void *ptr)
 {
+	unsigned id = dispatch_owner(ptr);
+
+	if (id != OWNER_LIBC) {
+		return g.usable_size[id](ptr);
+	}
 	if (!badptr_may_be_libc("malloc_usable_size", ptr)) {
 		return 0;
 	}
@@ -108,7 +129,7 @@ void dispatch_foreign_free(void *ptr)
 
 void *dispatch_foreign_realloc(void *ptr, size_t size)
 {
-	return realloc_across(owner_of(ptr), ptr, size);
+	return realloc_across(dispatch_owner(ptr), ptr, size);
 }
 
 size_t dispatch_foreign_usable_size(void *ptr)
@@ -133,7 +154,7 @@ static void *filled_calloc(size_t count, size_t size)
 
 static void *filled_realloc(void *ptr, size_t size)
 {
-	return realloc_across(owner_of(ptr), ptr, size);
+	return realloc_across(dispatch_owner(ptr), ptr, size);
 }
 
 static void *filled_memalign(size_t align, size_t size)
@@ -233,6 +254,18 @@ void dispatch_activate(unsigned id)
 void dispatch_distrust_libc(void)
 {
 	g.distrust_libc = true;
+}
+
+void dispatch_track_blocks(void)
+{
+	lock_acquire(&lock);
+	g.tracked = true;
+	g.distrust_libc = true;
+	g.shared = true;
+	if (g.started) {
+		activate(g.active);
+	}
+	lock_release(&lock);
 }
 
 void dispatch_wrap(const struct dispatch_ops *wrapper)

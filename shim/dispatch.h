@@ -69,6 +69,15 @@ void dispatch_add_owner(unsigned id, const struct amux_backend *backend);
  */
 void dispatch_distrust_libc(void);
 
+/*
+ * Some owner's blocks lie in no range of its own but in the block table: from
+ * now on it is asked before a pointer counts as libc's.
+ */
+void dispatch_track_blocks(void);
+
+/* The owner of ptr, by range or by block. */
+unsigned dispatch_owner(const void *ptr);
+
 /* New blocks come from backend `id`, which was added before. */
 void dispatch_activate(unsigned id);
 

@@ -14,6 +14,8 @@
 #include "base/compiler.h"
 #include "base/elfsym.h"
 #include "base/log.h"
+#include "blocktable.h"
+#include "dispatch.h"
 #include "loader.h"
 #include "owner.h"
 #include "window.h"
@@ -56,8 +58,7 @@ static inline size_t at_least_16(size_t size)
 	return size < MALLOC_ALIGN ? MALLOC_ALIGN : size;
 }
 
-static void *library_memalign(
-	const struct library *lib, size_t align, size_t size)
+static void *try_memalign(const struct library *lib, size_t align, size_t size)
 {
 	void *ptr = NULL;
 
@@ -78,6 +79,74 @@ static void *library_memalign(
 	}
 	/* Some refuse a size that is no multiple of the alignment. */
 	return lib->aligned_alloc(align, round_up(size, align));
+}
+
+/*
+ * mimalloc 2.0 misaligns some sizes that are multiples of the alignment: look,
+ * and ask again for a little more.
+ */
+static void *library_memalign(
+	const struct library *lib, size_t align, size_t size)
+{
+	void *ptr = try_memalign(lib, align, size);
+
+	for (int i = 0; ptr && (uintptr_t)ptr % align && i < 3; i++) {
+		lib->free(ptr);
+		size += MALLOC_ALIGN;
+		ptr = try_memalign(lib, align, size);
+	}
+	if (!ptr || (uintptr_t)ptr % align) {
+		lib->free(ptr);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return ptr;
+}
+
+/* Some libraries fail without saying so. */
+static inline void *or_enomem(void *ptr)
+{
+	if (unlikely(!ptr)) {
+		errno = ENOMEM;
+	}
+	return ptr;
+}
+
+/*
+ * The tracked forms, for a library whose mappings we do not see: every block
+ * has an entry in the block table while it lives.
+ */
+
+static void *tracked(const struct library *lib, void *ptr)
+{
+	if (ptr && !blocktable_insert(ptr, lib->id)) {
+		lib->free(ptr);
+		ptr = NULL;
+	}
+	return or_enomem(ptr);
+}
+
+static void tracked_free(const struct library *lib, void *ptr)
+{
+	if (ptr) {
+		/* Before its free: after it, the address may be new again. */
+		blocktable_remove(ptr);
+		lib->free(ptr);
+	}
+}
+
+static void *tracked_realloc(const struct library *lib, void *ptr, size_t size)
+{
+	void *moved;
+
+	blocktable_remove(ptr);
+	moved = lib->realloc(ptr, at_least_16(size));
+	if (!moved) {
+		/* Room was made by the removal. */
+		blocktable_insert(ptr, lib->id);
+		return or_enomem(NULL);
+	}
+	return tracked(lib, moved);
 }
 
 static int library_trim(const struct library *lib, size_t pad)
@@ -142,15 +211,17 @@ static void library_stats(const struct library *lib, struct amux_stats *stats)
 #define THUNKS(n)                                                              \
 	static void *malloc_##n(size_t size)                                   \
 	{                                                                      \
-		return g.libraries[n].malloc(at_least_16(size));               \
+		return or_enomem(g.libraries[n].malloc(at_least_16(size)));    \
 	}                                                                      \
 	static void *calloc_##n(size_t count, size_t size)                     \
 	{                                                                      \
-		return g.libraries[n].calloc(1, at_least_16(count * size));    \
+		return or_enomem(                                              \
+			g.libraries[n].calloc(1, at_least_16(count * size)));  \
 	}                                                                      \
 	static void *realloc_##n(void *ptr, size_t size)                       \
 	{                                                                      \
-		return g.libraries[n].realloc(ptr, at_least_16(size));         \
+		return or_enomem(                                              \
+			g.libraries[n].realloc(ptr, at_least_16(size)));       \
 	}                                                                      \
 	static void *memalign_##n(size_t align, size_t size)                   \
 	{                                                                      \
@@ -164,6 +235,26 @@ static void library_stats(const struct library *lib, struct amux_stats *stats)
 	static void stats_##n(struct amux_stats *stats)                        \
 	{                                                                      \
 		library_stats(&g.libraries[n], stats);                         \
+	}                                                                      \
+	static void *tracked_malloc_##n(size_t size)                           \
+	{                                                                      \
+		return tracked(&g.libraries[n], malloc_##n(size));             \
+	}                                                                      \
+	static void tracked_free_##n(void *ptr)                                \
+	{                                                                      \
+		tracked_free(&g.libraries[n], ptr);                            \
+	}                                                                      \
+	static void *tracked_calloc_##n(size_t count, size_t size)             \
+	{                                                                      \
+		return tracked(&g.libraries[n], calloc_##n(count, size));      \
+	}                                                                      \
+	static void *tracked_realloc_##n(void *ptr, size_t size)               \
+	{                                                                      \
+		return tracked_realloc(&g.libraries[n], ptr, size);            \
+	}                                                                      \
+	static void *tracked_memalign_##n(size_t align, size_t size)           \
+	{                                                                      \
+		return tracked(&g.libraries[n], memalign_##n(align, size));    \
 	}
 
 THUNKS(0)
@@ -182,9 +273,21 @@ THUNKS(7)
 		.trim = trim_##n, .stats = stats_##n                           \
 	}
 
-static const struct amux_backend thunks[MAX_EXTERNAL] = {THUNK_ROW(0),
-	THUNK_ROW(1), THUNK_ROW(2), THUNK_ROW(3), THUNK_ROW(4), THUNK_ROW(5),
-	THUNK_ROW(6), THUNK_ROW(7)};
+#define TRACKED_ROW(n)                                                         \
+	{                                                                      \
+		.malloc = tracked_malloc_##n, .free = tracked_free_##n,        \
+		.calloc = tracked_calloc_##n, .realloc = tracked_realloc_##n,  \
+		.memalign = tracked_memalign_##n                               \
+	}
+
+#define ROWS(row)                                                              \
+	{                                                                      \
+		row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7) \
+	}
+
+static const struct amux_backend thunks[MAX_EXTERNAL] = ROWS(THUNK_ROW);
+static const struct amux_backend tracked_thunks[MAX_EXTERNAL] =
+	ROWS(TRACKED_ROW);
 
 /*
  * prefix+name out of the library, not out of libc or the shim, which its scope
@@ -268,6 +371,19 @@ static bool blocks_lie_in_window(const struct library *lib)
 	return true;
 }
 
+/* Its memory is where we do not look: remember every block instead. */
+static void track_blocks(const struct library *lib, struct amux_backend *table)
+{
+	const struct amux_backend *thunk = &tracked_thunks[g.count];
+
+	table->malloc = thunk->malloc;
+	table->free = thunk->free;
+	table->calloc = lib->calloc ? thunk->calloc : NULL;
+	table->realloc = lib->realloc ? thunk->realloc : NULL;
+	table->memalign = table->memalign ? thunk->memalign : NULL;
+	dispatch_track_blocks();
+}
+
 int external_load(void *handle, const struct known_library *library,
 	unsigned id, struct amux_backend *table, char *why, size_t why_size)
 {
@@ -298,12 +414,6 @@ int external_load(void *handle, const struct known_library *library,
 	if (elf_find_by_address((const void *)lib->malloc, &home)) {
 		window_add_module(id, &home);
 	}
-	if (!blocks_lie_in_window(lib)) {
-		log_format(why, why_size,
-			"it maps memory behind our back (inline system calls, "
-			"or it was started before us)");
-		return ENOTSUP;
-	}
 
 	bool aligned = aligns_small_blocks(lib);
 	bool any_memalign = lib->memalign || lib->aligned_malloc ||
@@ -319,13 +429,14 @@ int external_load(void *handle, const struct known_library *library,
 		.calloc = aligned || !lib->calloc ? lib->calloc : thunk->calloc,
 		.realloc = aligned || !lib->realloc ? lib->realloc
 						    : thunk->realloc,
-		.memalign = lib->memalign  ? lib->memalign
-			    : any_memalign ? thunk->memalign
-					   : NULL,
+		.memalign = any_memalign ? thunk->memalign : NULL,
 		.usable_size = lib->usable_size,
 		.trim = thunk->trim,
 		.stats = thunk->stats,
 	};
+	if (!blocks_lie_in_window(lib)) {
+		track_blocks(lib, table);
+	}
 	g.count++;
 	return 0;
 }

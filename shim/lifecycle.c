@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/syscall.h"
+#include "blocktable.h"
 #include "config.h"
 #include "control.h"
 #include "dispatch.h"
@@ -64,6 +65,7 @@ static void prefork(void)
 		}
 	}
 	window_prefork();
+	blocktable_prefork();
 	owner_prefork();
 }
 
@@ -72,6 +74,7 @@ static void postfork(bool child)
 	unsigned count = registry_count();
 
 	owner_postfork();
+	blocktable_postfork();
 	window_postfork();
 	for (unsigned id = count; id-- > 0;) {
 		const struct amux_backend *b = dispatch_backend(id);
