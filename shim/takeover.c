@@ -14,7 +14,6 @@
 #include "base/elfsym.h"
 #include "base/log.h"
 #include "family.h"
-#include "lifecycle.h"
 #include "loader.h"
 #include "relink.h"
 
@@ -245,7 +244,7 @@ void takeover_catch_up(void)
 
 AMUX_API int amux_attach(const char *backend)
 {
-	return lifecycle_switch(backend);
+	return amux_backend_switch(backend);
 }
 
 AMUX_API int amux_detach(void)
@@ -259,7 +258,7 @@ AMUX_API int amux_detach(void)
 		!elf_find_by_address((const void *)amux_detach, &self)) {
 		return ENOTSUP;
 	}
-	err = lifecycle_switch("system");
+	err = amux_backend_switch("system");
 	if (err) {
 		return err;
 	}
