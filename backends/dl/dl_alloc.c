@@ -70,7 +70,7 @@ static struct heap *enter_any_heap(struct dl *dl, bool *locked)
 
 		if (lock_try_acquire(&dl->heaps[i].lock)) {
 			heap_prepare(dl, i);
-			if (n && cache->heap) {
+			if (n && dl->cached && cache->heap) {
 				cache->heap = &dl->heaps[i];
 			}
 			return &dl->heaps[i];
