@@ -33,6 +33,7 @@ enum lock_rank {
 	LOCK_RANK_REGISTRY,    /* registry: the table of backends */
 	LOCK_RANK_TRACE_STATE, /* trace: start and stop */
 	LOCK_RANK_DISPATCH,    /* dispatch: which table is current */
+	LOCK_RANK_LIVE,        /* trace: a shard of live blocks */
 	LOCK_RANK_LANE,        /* trace: the lane of ended threads */
 	LOCK_RANK_TRACE,       /* trace: file, stacks, modules */
 	LOCK_RANK_HEAP,        /* backends: one heap, class or bin */

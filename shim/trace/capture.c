@@ -39,21 +39,35 @@ void capture_cut(uint64_t start, uint64_t end)
 	own.size = end - start;
 }
 
+static inline uint64_t word_at(const char *sp, uint32_t offset)
+{
+	return *(const volatile uint64_t *)(sp + offset);
+}
+
+/* In order, up to the first difference: see above. */
 static inline bool entry_matches(const struct capture *c,
 	const struct capture_entry *e, const struct walk_registers *r)
 {
 	const uint32_t *offsets = &c->offsets[e->position % CAPTURE_WORDS];
 	const uint64_t *values = &c->values[e->position % CAPTURE_WORDS];
 	const char *sp = (const char *)(uintptr_t)r->sp;
+	uint32_t count = e->count;
 
 	if (e->pc != r->pc || e->sp != r->sp || e->epoch != rules_epoch() ||
 		((e->fp ^ r->fp) & e->fp_mask) != 0 ||
 		c->position - e->position > CAPTURE_WORDS) {
 		return false;
 	}
-	for (uint32_t i = 0; i < e->count; i++) {
-		if (*(const volatile uint64_t *)(sp + offsets[i]) !=
-			values[i]) {
+	for (; count >= 4; count -= 4, offsets += 4, values += 4) {
+		if (word_at(sp, offsets[0]) != values[0] ||
+			word_at(sp, offsets[1]) != values[1] ||
+			word_at(sp, offsets[2]) != values[2] ||
+			word_at(sp, offsets[3]) != values[3]) {
+			return false;
+		}
+	}
+	for (; count; count--, offsets++, values++) {
+		if (word_at(sp, *offsets) != *values) {
 			return false;
 		}
 	}
@@ -142,6 +156,24 @@ static void remember(struct capture *c, struct capture_entry *e,
 	};
 }
 
+/*
+ * A stack is remembered when it comes again: copying its words costs about as
+ * much as the walk, and many stacks never come back.
+ */
+static void consider(struct capture *c, const struct walk_registers *r,
+	uint32_t set, uint32_t epoch, uint32_t id)
+{
+	uint8_t way;
+
+	if (c->seen[id % CAPTURE_SEEN] != id) {
+		c->seen[id % CAPTURE_SEEN] = id;
+		return;
+	}
+	way = (uint8_t)((c->recent[set] + 1) % CAPTURE_WAYS);
+	remember(c, &c->entries[set][way], r, epoch, id);
+	c->recent[set] = way;
+}
+
 static AMUX_NOINLINE uint32_t capture_slow(
 	struct capture *c, const struct walk_registers *r, uint32_t set)
 {
@@ -167,10 +199,7 @@ static AMUX_NOINLINE uint32_t capture_slow(
 	}
 	id = stacks_id(c->frames, count, epoch);
 	if (end != WALK_OTHER) {
-		uint8_t way = (uint8_t)((c->recent[set] + 1) % CAPTURE_WAYS);
-
-		remember(c, &c->entries[set][way], r, epoch, id);
-		c->recent[set] = way;
+		consider(c, r, set, epoch, id);
 	}
 	return id;
 }

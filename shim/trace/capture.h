@@ -17,6 +17,9 @@
 /* Words that entries share, oldest first out; a power of two. */
 #define CAPTURE_WORDS 32768u
 
+/* Stacks that were walked lately. */
+#define CAPTURE_SEEN 4096u
+
 /* Frames kept at the root of a stack too deep to keep whole. */
 #define CAPTURE_ROOT 32u
 
@@ -49,6 +52,7 @@ struct capture {
 	uint64_t position; /* where the next words go, never wraps */
 	uint8_t recent[CAPTURE_SETS];
 	struct capture_entry entries[CAPTURE_SETS][CAPTURE_WAYS];
+	uint32_t seen[CAPTURE_SEEN];     /* ids that missed once, by id */
 	uint32_t offsets[CAPTURE_WORDS]; /* from sp, bytes */
 	uint64_t values[CAPTURE_WORDS];
 	struct capture_root root;

@@ -156,6 +156,8 @@ static void begin_locked(struct lane *lane)
 	lane->thread = ++g.threads;
 	lane->tid = (uint32_t)os_gettid();
 	lane->exits = 0;
+	lane->drawn = false;
+	lane->last_block = 0;
 	lane->random = os_random_seed() ^ (uint64_t)lane->thread << 32;
 	memset(lane->name, 0, sizeof(lane->name));
 	walk_forget(&lane->capture.walk);
@@ -181,7 +183,6 @@ static struct lane *create(void)
 		lane_self = NULL;
 		return NULL;
 	}
-	trace_begin_lane(lane);
 	if (load_acquire(&g.watching)) {
 		pthread_setspecific(g.key, lane); /* may allocate: untraced */
 	}
@@ -253,7 +254,6 @@ static struct lane *enter_shared(uint64_t size)
 			lock_release(&g.shared_lock);
 			return NULL;
 		}
-		trace_begin_lane(g.shared);
 		g.shared->alive = 1;
 	}
 	lane = g.shared;

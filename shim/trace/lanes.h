@@ -42,8 +42,9 @@ struct lane {
 	uint64_t tick;     /* coarse time of the last event */
 	uint64_t allocs, frees, bytes;
 	uint64_t lost; /* since the last event that was written */
-	int64_t skip;  /* sample mode: bytes until the next sample */
-	uint64_t random;
+	uint64_t last_block; /* profile: the last allocation's address */
+	uint64_t random;     /* sample: state of the generator */
+	bool drawn;          /* sample: the thread has its first skip */
 	char name[16];
 	struct encoder encoder;
 	struct capture capture;

@@ -106,15 +106,10 @@ static uint64_t bytes(enum option_id id, uint64_t fallback)
 	return value;
 }
 
-bool options_from_environment(struct trace_options *options)
+static void read_all(struct trace_options *options)
 {
-	const char *mode = config_string(OPTION_TRACE);
-
-	if (!mode) {
-		return false;
-	}
 	*options = (struct trace_options){
-		.mode = options_mode(mode),
+		.mode = AMUX_TRACE_RECORD,
 		.pattern = config_string(OPTION_TRACE_FILE),
 		.delay_ns = seconds(OPTION_TRACE_DELAY),
 		.duration_ns = seconds(OPTION_TRACE_DURATION),
@@ -123,7 +118,32 @@ bool options_from_environment(struct trace_options *options)
 		.interval = bytes(OPTION_SAMPLE_BYTES, 512 * 1024),
 		.ring = config_bool(OPTION_TRACE_RING),
 	};
+}
+
+bool options_from_environment(struct trace_options *options)
+{
+	const char *mode = config_string(OPTION_TRACE);
+
+	if (!mode) {
+		return false;
+	}
+	read_all(options);
+	options->mode = options_mode(mode);
 	return options->mode != 0;
+}
+
+void options_complete(
+	struct trace_options *options, uint32_t mode, const char *pattern)
+{
+	if (options->mode == 0) {
+		read_all(options);
+	}
+	if (mode) {
+		options->mode = mode;
+	}
+	if (pattern) {
+		options->pattern = pattern;
+	}
 }
 
 const char *options_error(int error)

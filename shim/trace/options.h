@@ -27,6 +27,13 @@ struct trace_options {
  * taken. */
 bool options_from_environment(struct trace_options *options);
 
+/*
+ * What a start at run time says, where the environment said nothing. mode 0 is
+ * record; pattern may be NULL and is not copied.
+ */
+void options_complete(
+	struct trace_options *options, uint32_t mode, const char *pattern);
+
 /* The mode's number, or 0. */
 uint32_t options_mode(const char *name);
 

@@ -52,18 +52,14 @@ struct table {
 static struct {
 	struct table *_Atomic table; /* sync: atomic, release */
 	_Atomic uint32_t growing;    /* sync: atomic; 1: somebody grows */
-	_Atomic uint32_t epoch;      /* sync: atomic */
-} g = {.epoch = 1};
+} g;
 
-uint32_t rules_epoch(void)
-{
-	return load_relaxed(&g.epoch);
-}
+_Atomic uint32_t rules_epoch_now = 1; /* sync: atomic */
 
 void rules_advance_epoch(void)
 {
 	/* release: whoever sees the epoch sees the object gone. */
-	add_acq_rel(&g.epoch, 1);
+	add_acq_rel(&rules_epoch_now, 1);
 }
 
 static uint64_t key_of(uint64_t pc, uint32_t epoch)

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "unwind_rule.h"
 
 /*
@@ -17,11 +18,14 @@
  */
 struct unwind_rule rules_find(uint64_t pc);
 
-/*
- * Counts unloaded objects: what was learned about code in an older epoch may
- * be wrong. One load.
- */
-uint32_t rules_epoch(void);
+/* Counts unloaded objects. Read it through rules_epoch(). */
+extern _Atomic uint32_t rules_epoch_now;
+
+/* What was learned about code in an older epoch may be wrong. One load. */
+static inline uint32_t rules_epoch(void)
+{
+	return load_relaxed(&rules_epoch_now);
+}
 
 /* An object was unloaded (after the fact). */
 void rules_advance_epoch(void);

@@ -31,21 +31,28 @@
 #include "dispatch.h"
 #include "fallback.h"
 #include "lanes.h"
+#include "live.h"
 #include "modules.h"
 #include "options.h"
+#include "profile.h"
 #include "record.h"
+#include "sample.h"
 #include "sink.h"
+#include "sites.h"
 #include "stacks.h"
+#include "waiting.h"
 
 #pragma weak _dl_find_object
 
 static struct {
 	struct lock lock;
 	struct trace_options options; /* sync: set before the first event */
-	bool prepared;                /* sync: lock */
-	_Atomic bool tracing;         /* sync: lock; read by trace_tick */
-	uint64_t deadline;            /* sync: lock; 0: none */
-	uint32_t snapshots;           /* sync: lock */
+	bool prepared;                /* sync: lock; there is a file */
+	bool waiting;                 /* sync: lock */
+	bool late;            /* sync: lock; what may allocate has been done */
+	_Atomic bool tracing; /* sync: lock; read by trace_tick */
+	uint64_t deadline;    /* sync: lock; 0: none */
+	uint32_t snapshots;   /* sync: lock */
 } g = {.lock = LOCK_INIT(LOCK_RANK_TRACE_STATE)};
 
 /* ---- what the file says about the process ---- */
@@ -206,13 +213,21 @@ static int prepare(void)
 		return err;
 	}
 	cut_own_frames();
+	sample_set_interval(g.options.interval);
 	write_process();
 	return 0;
 }
 
 static const struct dispatch_ops *tracing_ops(void)
 {
-	return &record_ops;
+	switch (g.options.mode) {
+	case AMUX_TRACE_PROFILE:
+		return &profile_ops;
+	case AMUX_TRACE_SAMPLE:
+		return &sample_ops;
+	default:
+		return &record_ops;
+	}
 }
 
 static int begin_locked(void)
@@ -250,22 +265,119 @@ void trace_start_early(void)
 		return;
 	}
 	lock_acquire(&g.lock);
-	g.options.features |= AMUX_TRACE_F_STARTUP;
-	begin_locked();
+	if (g.options.delay_ns || g.options.live_bytes) {
+		g.waiting = true;
+		waiting_set(g.options.delay_ns, g.options.live_bytes);
+		dispatch_wrap(&waiting_ops);
+	} else {
+		g.options.features |= AMUX_TRACE_F_STARTUP;
+		begin_locked();
+	}
 	lock_release(&g.lock);
+}
+
+static void prepare_late(void)
+{
+	struct lane *lane = lanes_pause();
+
+	fallback_start();
+	lanes_watch_exits();
+	lanes_unpause(lane);
 }
 
 void trace_start_late(void)
 {
-	struct lane *lane;
+	if (g.prepared || g.waiting) {
+		prepare_late();
+		g.late = true;
+	}
+}
 
-	if (!g.prepared) {
+/* Inside an allocation: a start that cannot have the lock comes later. */
+void trace_begin_waiting(void)
+{
+	if (!lock_try_acquire(&g.lock)) {
 		return;
 	}
-	lane = lanes_pause();
-	fallback_start();
-	lanes_watch_exits();
-	lanes_unpause(lane);
+	if (g.waiting) {
+		g.waiting = false;
+		if (begin_locked() != 0) {
+			dispatch_wrap(NULL);
+		}
+	}
+	lock_release(&g.lock);
+}
+
+int trace_start(const char *mode, const char *pattern)
+{
+	uint32_t number = mode ? options_mode(mode) : g.options.mode;
+	int err = 0;
+
+	lock_acquire(&g.lock);
+	if (load_relaxed(&g.tracing)) {
+		err = EALREADY;
+	} else if (mode && number == 0) {
+		log_line("there is no trace mode %s; it is record, profile or "
+			 "sample",
+			mode);
+		err = EINVAL;
+	} else if (g.prepared && (pattern || number != g.options.mode)) {
+		log_line("a trace of this process exists: it can be gone on "
+			 "with, in its mode and file only");
+		err = EBUSY;
+	} else {
+		if (!g.prepared) {
+			options_complete(&g.options, number, pattern);
+		}
+		g.waiting = false;
+		err = -begin_locked();
+	}
+	lock_release(&g.lock);
+	if (!err && !g.late) {
+		g.late = true;
+		prepare_late();
+	}
+	return err;
+}
+
+int trace_stop(void)
+{
+	int err = 0;
+
+	lock_acquire(&g.lock);
+	if (load_relaxed(&g.tracing)) {
+		end_locked(AMUX_TRACE_STOPPED);
+	} else if (g.waiting) {
+		g.waiting = false;
+		dispatch_wrap(NULL);
+	} else {
+		err = EALREADY;
+	}
+	lock_release(&g.lock);
+	return err;
+}
+
+int trace_snapshot(void)
+{
+	int err = 0;
+
+	lock_acquire(&g.lock);
+	if (load_relaxed(&g.tracing)) {
+		g.snapshots++;
+		if (g.options.mode == AMUX_TRACE_PROFILE) {
+			sites_snapshot(g.snapshots);
+		}
+		write_control(AMUX_TRACE_CONTROL_SNAPSHOT, g.snapshots);
+	} else {
+		err = EINVAL;
+	}
+	lock_release(&g.lock);
+	return err;
+}
+
+const char *trace_file(void)
+{
+	return g.prepared ? sink_path() : NULL;
 }
 
 void trace_finish(void)
@@ -290,11 +402,6 @@ void trace_tick(uint64_t now)
 	}
 }
 
-void trace_begin_lane(struct lane *lane)
-{
-	(void)lane;
-}
-
 bool trace_begin_child(void)
 {
 	int err;
@@ -305,6 +412,9 @@ bool trace_begin_child(void)
 	}
 	stacks_reset();
 	modules_reset();
+	live_reset();
+	sites_reset();
+	sample_reset();
 	err = sink_reopen_in_child();
 	if (err) {
 		store_relaxed(&g.tracing, false);
@@ -326,10 +436,12 @@ void trace_prefork(void)
 void trace_prefork_file(void)
 {
 	lanes_prefork();
+	live_prefork();
 }
 
 void trace_postfork_file(void)
 {
+	live_postfork();
 	lanes_postfork();
 }
 

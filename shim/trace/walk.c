@@ -149,9 +149,31 @@ static inline uint64_t locate(struct walk *w, unsigned base, int64_t offset,
 	}
 }
 
+static AMUX_NOINLINE void learn_rule(
+	struct walk_rule *entry, uint64_t pc, uint32_t epoch)
+{
+	entry->rule = rules_find(pc);
+	entry->pc = pc;
+	entry->epoch = epoch;
+}
+
+/* The rule for pc; valid until the next call. */
+static inline const struct unwind_rule *rule_of(
+	struct walk *w, uint64_t pc, uint32_t epoch)
+{
+	uint32_t slot = (uint32_t)(pc * 0x9e3779b97f4a7c15u >> 54);
+	struct walk_rule *entry = &w->rules[slot];
+
+	if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
+		learn_rule(entry, pc, epoch);
+	}
+	return &entry->rule;
+}
+
 enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 {
 	struct frame_pointer fp = {.value = start->fp};
+	uint32_t epoch = rules_epoch();
 	uint64_t pc = start->pc;
 	uint64_t sp = start->sp;
 	uint64_t lr = 0; /* valid while lr_addr is not 0 */
@@ -162,7 +184,7 @@ enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 	w->words = 0;
 	w->uses_fp = false;
 	for (;;) {
-		struct unwind_rule rule;
+		const struct unwind_rule *rule;
 		uint64_t cfa, value;
 
 		if (w->count == WALK_FRAMES) {
@@ -170,16 +192,16 @@ enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 		}
 		w->first_word[w->count] = (uint16_t)w->words;
 		w->frames[w->count++] = pc;
-		rule = rules_find(exact ? pc : pc - 1);
-		if (unlikely(rule.kind != RULE_FRAME)) {
-			return rule.kind == RULE_END    ? WALK_COMPLETE
-			       : rule.kind == RULE_NONE ? WALK_LOST
-							: WALK_OTHER;
+		rule = rule_of(w, exact ? pc : pc - 1, epoch);
+		if (unlikely(rule->kind != RULE_FRAME)) {
+			return rule->kind == RULE_END    ? WALK_COMPLETE
+			       : rule->kind == RULE_NONE ? WALK_LOST
+							 : WALK_OTHER;
 		}
 
-		cfa = rule.cfa_base == RULE_SP ? sp : use_fp(w, &fp);
-		cfa += (uint64_t)(int64_t)rule.cfa_offset;
-		if (unlikely(rule.flags & RULE_DEREF)) {
+		cfa = rule->cfa_base == RULE_SP ? sp : use_fp(w, &fp);
+		cfa += (uint64_t)(int64_t)rule->cfa_offset;
+		if (unlikely(rule->flags & RULE_DEREF)) {
 			if (!read_word(w, cfa, &value)) {
 				return WALK_BAD;
 			}
@@ -187,14 +209,14 @@ enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 			cfa = value;
 		}
 		/* Stacks grow down, but a signal may have changed stacks. */
-		if (unlikely(!(rule.flags & RULE_SIGNAL) &&
+		if (unlikely(!(rule->flags & RULE_SIGNAL) &&
 			     cfa <= sp - (exact ? 1 : 0))) {
 			return WALK_BAD;
 		}
 
-		if (likely(rule.ra_base != RULE_SAME)) {
-			uint64_t addr = locate(
-				w, rule.ra_base, rule.ra_offset, cfa, sp, &fp);
+		if (likely(rule->ra_base != RULE_SAME)) {
+			uint64_t addr = locate(w, rule->ra_base,
+				rule->ra_offset, cfa, sp, &fp);
 
 			if (!read_word(w, addr, &pc)) {
 				return WALK_BAD;
@@ -208,17 +230,17 @@ enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 		}
 		lr_addr = 0;
 #if defined(__aarch64__)
-		if (rule.flags & RULE_SIGNAL) {
+		if (rule->flags & RULE_SIGNAL) {
 			/* x30 follows x29 in the signal frame. */
-			lr_addr = sp + (uint64_t)(int64_t)rule.fp_offset + 8;
+			lr_addr = sp + (uint64_t)(int64_t)rule->fp_offset + 8;
 			if (!read_word(w, lr_addr, &lr)) {
 				return WALK_BAD;
 			}
 		}
 #endif
-		if (rule.fp_base != RULE_SAME) {
-			uint64_t addr = locate(
-				w, rule.fp_base, rule.fp_offset, cfa, sp, &fp);
+		if (rule->fp_base != RULE_SAME) {
+			uint64_t addr = locate(w, rule->fp_base,
+				rule->fp_offset, cfa, sp, &fp);
 
 			if (!read_word(w, addr, &value)) {
 				return WALK_BAD;
@@ -227,7 +249,7 @@ enum walk_end walk_stack(struct walk *w, const struct walk_registers *start)
 		}
 		pc &= ADDRESS_MASK;
 		sp = cfa;
-		exact = rule.flags & RULE_SIGNAL;
+		exact = rule->flags & RULE_SIGNAL;
 		if (pc == 0) {
 			return WALK_COMPLETE;
 		}

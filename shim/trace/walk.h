@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind_rule.h"
+
 /* Frames of one walk; deeper stacks end with WALK_FULL. */
 #define WALK_FRAMES 1024u
 /* Each frame uses a return address, and perhaps a CFA and a frame pointer. */
@@ -41,9 +43,20 @@ struct walk_word {
 	uint64_t value;
 };
 
+/* Rules that this thread met, so that it need not share cache lines. */
+#define WALK_RULES 1024u
+
+struct walk_rule {
+	uint64_t pc;
+	uint32_t epoch;
+	uint32_t unused;
+	struct unwind_rule rule;
+};
+
 struct walk {
-	struct stack_range range;    /* kept from walk to walk */
-	struct stack_range previous; /* likewise */
+	struct walk_rule rules[WALK_RULES]; /* kept from walk to walk */
+	struct stack_range range;           /* kept from walk to walk */
+	struct stack_range previous;        /* likewise */
 
 	bool uses_fp; /* the frame pointer at the start matters */
 	size_t count;
