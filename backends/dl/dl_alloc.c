@@ -20,15 +20,12 @@
 static const char already_free[] = "double free";
 
 /* The heap's lock is held, or the process has one thread. */
-static void heap_prepare(struct dl *dl, unsigned i)
+static AMUX_COLD void heap_prepare_slow(struct dl *dl, unsigned i)
 {
 	struct heap *heap = &dl->heaps[i];
 	size_t size;
 	char *span;
 
-	if (load_relaxed(&heap->ready)) {
-		return;
-	}
 	heap_init(heap, HEAP_SHARED, &dl->space, dl_overhead(dl), dl->secret);
 	heap->top_pad = load_relaxed(&dl->top_pad);
 	heap->trim_threshold = load_relaxed(&dl->trim_threshold);
@@ -38,6 +35,13 @@ static void heap_prepare(struct dl *dl, unsigned i)
 	}
 	/* release: pairs with the acquire in dl_heap(). */
 	store_release(&heap->ready, true);
+}
+
+static inline void heap_prepare(struct dl *dl, unsigned i)
+{
+	if (unlikely(!load_relaxed(&dl->heaps[i].ready))) {
+		heap_prepare_slow(dl, i);
+	}
 }
 
 /* Where a thread without a cache begins: spread by its stack. */
@@ -161,11 +165,54 @@ static void ensure_cache(struct dl *dl)
 	}
 }
 
+static bool has_cache(void)
+{
+	return cache_current != &cache_none && cache_current != &cache_dead;
+}
+
+/*
+ * A block for an empty bin, and perhaps more for the bin. NULL if the heap has
+ * no memory: others may have.
+ */
+static void *refill(struct dl *dl, size_t size)
+{
+	struct cache *cache = cache_current;
+	size_t need = chunk_size_for(size, OVERHEAD);
+	unsigned count = cache_refill_count(cache, (unsigned)(need / 16));
+	bool locked;
+	struct heap *heap = enter_any_heap(dl, &locked);
+	struct chunk *first = heap_allocate(heap, need);
+
+	while (first && --count) {
+		struct chunk *chunk = heap_allocate(heap, need);
+		unsigned i;
+
+		if (!chunk) {
+			break;
+		}
+		/* Its size may be one step more, its bin full. */
+		i = (unsigned)(chunk_size(chunk) / 16);
+		if (i >= CACHE_BINS || !cache_push(cache, i, block_of(chunk))) {
+			heap_free(heap, chunk);
+			break;
+		}
+	}
+	heap_leave(heap, locked);
+	return first ? block_of(first) : NULL;
+}
+
 void *dl_malloc(struct dl *dl, size_t size)
 {
 	struct zeroed zeroed;
+	void *block;
 
 	ensure_cache(dl);
+	if (size <= CACHE_MAX - OVERHEAD && dl->cached && has_cache()) {
+		block = refill(dl, size);
+		if (likely(block)) {
+			return block;
+		}
+	}
 	return allocate(dl, MALLOC_ALIGN, size, &zeroed);
 }
 
@@ -179,12 +226,17 @@ void *dl_memalign(struct dl *dl, size_t align, size_t size)
 void *dl_calloc(struct dl *dl, size_t size)
 {
 	struct zeroed zeroed;
-	char *block = allocate(dl, MALLOC_ALIGN, size, &zeroed);
-	char *end = block + size;
+	char *block, *end;
 
+	if (size <= CACHE_MAX - OVERHEAD) {
+		block = dl_malloc(dl, size);
+		return block ? memset(block, 0, size) : NULL;
+	}
+	block = allocate(dl, MALLOC_ALIGN, size, &zeroed);
 	if (!block) {
 		return NULL;
 	}
+	end = block + size;
 
 	char *from = zeroed.from > block ? zeroed.from : block;
 	char *to = zeroed.to < end ? zeroed.to : end;
@@ -231,6 +283,14 @@ static struct place locate(struct dl *dl, const void *block)
 	return place;
 }
 
+/* The quick form of locate(), for blocks in spans. */
+static inline struct heap *shared_heap(struct dl *dl, const void *block)
+{
+	return likely(space_in_heaps(&dl->space, block))
+		       ? dl_heap(dl, space_heap_index(&dl->space, block))
+		       : NULL;
+}
+
 static bool is_foreign(const struct place *place)
 {
 	return !place->heap && !place->direct && !place->fault;
@@ -249,6 +309,14 @@ static bool is_cached(const struct dl *dl, const void *block)
 	       ((const struct cached *)block)->key == cache_secret;
 }
 
+/* The clock of this thread has run down: look at the real one. */
+static void period_ends(struct dl *dl, struct cache *cache)
+{
+	cache->budget = CACHE_PERIOD;
+	cache_flush_if_due(cache, os_now_ms());
+	dl_purge_if_due(dl);
+}
+
 /* A small block of a shared heap goes into the cache; false if it cannot. */
 static bool free_to_cache(struct dl *dl, void *block)
 {
@@ -257,19 +325,15 @@ static bool free_to_cache(struct dl *dl, void *block)
 	struct cache *cache;
 
 	ensure_cache(dl);
-	cache = cache_current;
-	if (cache == &cache_none || cache == &cache_dead) {
+	if (!has_cache()) {
 		return false;
 	}
+	cache = cache_current;
 	if (cache->budget < 0) {
-		cache->budget = CACHE_PERIOD;
-		dl_purge_if_due(dl);
+		period_ends(dl, cache);
 	}
-	if (cache_push(cache, i, block)) {
-		return true;
-	}
-	if (load_relaxed(&cache->count[i]) >= cache_limit[i]) {
-		cache_shrink_bin(cache, i);
+	if (load_relaxed(&cache->count[i]) >= cache->limit[i]) {
+		cache_make_room(cache, i);
 	}
 	return cache_push(cache, i, block);
 }
@@ -317,43 +381,52 @@ static void free_direct(struct dl *dl, struct direct *d)
 	direct_free(&dl->space, d);
 }
 
-void dl_free(struct dl *dl, void *block, size_t size, const char *call)
+/* A block in a heap, shared or private. */
+static void free_of_heap(struct dl *dl, struct heap *heap, void *block,
+	size_t size, const char *call)
 {
-	struct place place;
-
-	if (!block) {
-		return;
-	}
-	place = locate(dl, block);
-	if (is_foreign(&place)) {
-		dl->host->foreign_free(block);
-		return;
-	}
-	if (place.fault) {
-		report(dl, call, block, place.fault);
-		return;
-	}
-	if (place.direct) {
-		if (size > direct_usable(place.direct)) {
-			report(dl, call, block, "size does not match");
-			return;
-		}
-		free_direct(dl, place.direct);
-		return;
-	}
 	if (is_cached(dl, block)) {
 		report(dl, call, block, already_free);
 		return;
 	}
-	if (size > heap_usable(place.heap, chunk_of(block))) {
+	if (unlikely(size) && size > heap_usable(heap, chunk_of(block))) {
 		report(dl, call, block, "size does not match");
 		return;
 	}
-	if (place.heap->kind == HEAP_SHARED && is_cacheable(dl, block) &&
+	if (heap->kind == HEAP_SHARED && is_cacheable(dl, block) &&
 		free_to_cache(dl, block)) {
 		return;
 	}
-	free_in_heap(dl, place.heap, block, call);
+	free_in_heap(dl, heap, block, call);
+}
+
+static AMUX_NOINLINE void free_elsewhere(
+	struct dl *dl, void *block, size_t size, const char *call)
+{
+	struct place place = locate(dl, block);
+
+	if (is_foreign(&place)) {
+		dl->host->foreign_free(block);
+	} else if (place.fault) {
+		report(dl, call, block, place.fault);
+	} else if (place.heap) {
+		free_of_heap(dl, place.heap, block, size, call);
+	} else if (size > direct_usable(place.direct)) {
+		report(dl, call, block, "size does not match");
+	} else {
+		free_direct(dl, place.direct);
+	}
+}
+
+void dl_free(struct dl *dl, void *block, size_t size, const char *call)
+{
+	struct heap *heap = shared_heap(dl, block);
+
+	if (likely(heap)) {
+		free_of_heap(dl, heap, block, size, call);
+	} else if (block) {
+		free_elsewhere(dl, block, size, call);
+	}
 }
 
 void dl_free_chunks(struct dl *dl, struct chunk **chunks, unsigned count)
@@ -362,8 +435,12 @@ void dl_free_chunks(struct dl *dl, struct chunk **chunks, unsigned count)
 	bool locked = false;
 
 	for (unsigned n = 0; n < count; n++) {
-		struct heap *owner = locate(dl, block_of(chunks[n])).heap;
+		struct heap *owner = shared_heap(dl, chunks[n]);
 		const char *fault;
+
+		if (unlikely(!owner)) {
+			owner = locate(dl, block_of(chunks[n])).heap;
+		}
 
 		if (owner != heap) {
 			if (heap) {
@@ -450,13 +527,42 @@ static void *resize_direct(struct dl *dl, struct direct *d, size_t size)
 	return new || size > have ? new : block;
 }
 
-void *dl_realloc(struct dl *dl, void *block, size_t size)
+static void *resize_in_heap(
+	struct dl *dl, struct heap *heap, void *block, size_t size)
+{
+	struct chunk *chunk = chunk_of(block);
+	size_t have = 0;
+	bool done = false;
+	bool locked = heap_enter(heap);
+	const char *fault = heap_fault(heap, chunk);
+
+	if (unlikely(is_cached(dl, block))) {
+		fault = fault ? fault : already_free;
+	}
+	if (!fault) {
+		have = heap_usable(heap, chunk);
+		done = heap_resize(
+			heap, chunk, chunk_size_for(size, heap->overhead));
+	}
+	heap_leave(heap, locked);
+	if (fault) {
+		report(dl, "realloc", block, fault);
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (done) {
+		return block;
+	}
+	if (heap->kind == HEAP_PRIVATE) {
+		return dl_heap_realloc(dl, heap, block, size);
+	}
+	return move(dl, block, have, size);
+}
+
+static AMUX_NOINLINE void *realloc_elsewhere(
+	struct dl *dl, void *block, size_t size)
 {
 	struct place place = locate(dl, block);
-	struct chunk *chunk = chunk_of(block);
-	size_t need, have;
-	const char *fault;
-	bool locked, done;
 
 	if (is_foreign(&place)) {
 		return dl->host->foreign_realloc(block, size);
@@ -473,26 +579,15 @@ void *dl_realloc(struct dl *dl, void *block, size_t size)
 	if (place.direct) {
 		return resize_direct(dl, place.direct, size);
 	}
-	need = chunk_size_for(size, place.heap->overhead);
-	locked = heap_enter(place.heap);
-	fault = heap_fault(place.heap, chunk);
-	if (!fault && is_cached(dl, block)) {
-		fault = already_free;
+	return resize_in_heap(dl, place.heap, block, size);
+}
+
+void *dl_realloc(struct dl *dl, void *block, size_t size)
+{
+	struct heap *heap = shared_heap(dl, block);
+
+	if (unlikely(!heap || size > MAX_OBJECT / 2)) {
+		return realloc_elsewhere(dl, block, size);
 	}
-	if (fault) {
-		heap_leave(place.heap, locked);
-		report(dl, "realloc", block, fault);
-		errno = ENOMEM;
-		return NULL;
-	}
-	have = heap_usable(place.heap, chunk);
-	done = heap_resize(place.heap, chunk, need);
-	heap_leave(place.heap, locked);
-	if (done) {
-		return block;
-	}
-	if (place.heap->kind == HEAP_PRIVATE) {
-		return dl_heap_realloc(dl, place.heap, block, size);
-	}
-	return move(dl, block, have, size);
+	return resize_in_heap(dl, heap, block, size);
 }

@@ -12,13 +12,13 @@
 struct cache cache_none, cache_dead;
 AMUX_THREAD struct cache *cache_current = &cache_none;
 uint64_t cache_secret;
-uint8_t cache_limit[CACHE_BINS];
 
 static struct {
 	struct lock lock;
 	cache_free_fn *free_chunks; /* sync: set before use, then constant */
 	pthread_key_t key;          /* likewise */
 	struct cache *all;          /* sync: lock */
+	_Atomic unsigned count;     /* of `all`; written under lock */
 	struct cache *unused;       /* sync: lock */
 	struct cache *slab;         /* sync: lock; never used ones */
 	size_t slab_count;          /* sync: lock */
@@ -38,15 +38,6 @@ int caches_init(cache_free_fn *free_chunks, uint64_t secret)
 	g.slab = &g.first;
 	g.slab_count = 1;
 	cache_secret = secret | 1; /* never 0, which means "not cached" */
-	for (size_t i = MIN_CHUNK / 16; i < CACHE_BINS; i++) {
-		size_t limit = CACHE_BIN_BYTES / (i * 16);
-
-		cache_limit[i] = limit < CACHE_BIN_COUNT
-					 ? (uint8_t)limit
-					 : (uint8_t)CACHE_BIN_COUNT;
-	}
-	memset(cache_none.count, UINT8_MAX, sizeof(cache_none.count));
-	memset(cache_dead.count, UINT8_MAX, sizeof(cache_dead.count));
 	return 0;
 }
 
@@ -84,8 +75,17 @@ struct cache *cache_create(struct heap *heap)
 		return &cache_dead;
 	}
 	memset(cache, 0, sizeof(*cache));
+	for (size_t i = MIN_CHUNK / 16; i < CACHE_BINS; i++) {
+		size_t limit = CACHE_BIN_BYTES / (i * 16);
+
+		cache->limit[i] = limit < CACHE_BIN_COUNT
+					  ? (uint16_t)limit
+					  : (uint16_t)CACHE_BIN_COUNT;
+		cache->refill[i] = 1;
+	}
 	cache->heap = heap;
 	cache->budget = CACHE_PERIOD;
+	cache->allowance = CACHE_ALLOWANCE;
 
 	bool registered = pthread_setspecific(g.key, cache) == 0;
 
@@ -96,6 +96,7 @@ struct cache *cache_create(struct heap *heap)
 			g.all->prev = cache;
 		}
 		g.all = cache;
+		store_relaxed(&g.count, load_relaxed(&g.count) + 1);
 	} else {
 		cache->next = g.unused;
 		g.unused = cache;
@@ -120,6 +121,7 @@ static void cache_retire(struct cache *cache)
 	}
 	cache->next = g.unused;
 	g.unused = cache;
+	store_relaxed(&g.count, load_relaxed(&g.count) - 1);
 }
 
 /* Key destructor. What this thread still frees later goes to the heap. */
@@ -137,38 +139,74 @@ static void thread_exits(void *arg)
 /* Free the list from block on. */
 static void free_list(struct cached *block)
 {
-	struct chunk *batch[CACHE_BIN_COUNT + 1];
+	enum { BATCH = 32 };
+	struct chunk *batch[BATCH];
 	unsigned count = 0;
 
-	while (block && count < sizeof(batch) / sizeof(batch[0])) {
+	while (block) {
 		struct cached *next = block->next;
 
 		block->key = 0;
 		batch[count++] = chunk_of(block);
+		if (count == BATCH) {
+			g.free_chunks(batch, count);
+			count = 0;
+		}
 		block = next;
 	}
 	g.free_chunks(batch, count);
 }
 
-void cache_shrink_bin(struct cache *cache, unsigned i)
+static void give_back_half(struct cache *cache, unsigned i)
 {
 	unsigned keep = load_relaxed(&cache->count[i]) / 2;
 	struct cached *block = load_relaxed(&cache->bins[i]);
-	struct cached *rest;
+	struct cached *rest = block;
 
-	if (!keep) {
-		store_relaxed(&cache->count[i], 0);
+	if (keep) {
+		for (unsigned n = 1; n < keep; n++) {
+			block = block->next;
+		}
+		rest = block->next;
+		block->next = NULL;
+	} else {
 		store_relaxed(&cache->bins[i], NULL);
-		free_list(block);
+	}
+	store_relaxed(&cache->count[i], (uint16_t)keep);
+	free_list(rest);
+}
+
+void cache_make_room(struct cache *cache, unsigned i)
+{
+	uint64_t bit = (uint64_t)1 << (i - 1);
+	unsigned limit = cache->limit[i];
+	int32_t more = (int32_t)(limit * i * 16);
+
+	if (cache->refill[i] > 1) {
+		cache->refill[i] /= 2;
+	}
+	if (cache->missed & bit && 2 * limit <= CACHE_BIN_COUNT_MAX &&
+		more <= cache->allowance &&
+		load_relaxed(&g.count) <= CACHE_FEW_THREADS) {
+		cache->missed &= ~bit;
+		cache->allowance -= more;
+		cache->limit[i] = (uint16_t)(2 * limit);
 		return;
 	}
-	for (unsigned n = 1; n < keep; n++) {
-		block = block->next;
+	cache->missed &= ~bit;
+	give_back_half(cache, i);
+}
+
+unsigned cache_refill_count(struct cache *cache, unsigned i)
+{
+	unsigned count = cache->refill[i];
+
+	cache->missed |= (uint64_t)1 << (i - 1);
+	if (count < cache->limit[i] / 2 &&
+		2 * count * i * 16 <= CACHE_REFILL_BYTES) {
+		cache->refill[i] = (uint8_t)(2 * count);
 	}
-	rest = block->next;
-	block->next = NULL;
-	store_relaxed(&cache->count[i], (uint8_t)keep);
-	free_list(rest);
+	return count;
 }
 
 void cache_flush(struct cache *cache)
@@ -181,6 +219,14 @@ void cache_flush(struct cache *cache)
 			store_relaxed(&cache->count[i], 0);
 			free_list(block);
 		}
+	}
+}
+
+void cache_flush_if_due(struct cache *cache, uint64_t now)
+{
+	if (now >= cache->flush_due) {
+		cache->flush_due = now + CACHE_EPOCH;
+		cache_flush(cache);
 	}
 }
 

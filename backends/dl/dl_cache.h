@@ -3,16 +3,19 @@
  * dl_cache.h - a small stock of freed blocks per thread, in front of the heaps.
  *
  * Merging at once is what keeps a heap dense, but most blocks are wanted again
- * in the same size a moment later. So each thread keeps up to CACHE_BIN_BYTES
- * of each chunk size up to CACHE_MAX, last in first out, without a lock. For
- * the heap these chunks are in use. A bin that is full gives half of its
- * chunks back, the oldest ones; a thread that ends gives back all.
+ * in the same size a moment later. So each thread keeps some of each chunk size
+ * up to CACHE_MAX, last in first out, without a lock. For the heap these chunks
+ * are in use. A bin that is full gives half of its chunks back, the oldest
+ * ones; an empty one is refilled with several at once if that happens often.
+ * A bin that runs full and empty in turn may grow, as long as the thread's
+ * allowance lasts and threads are few. Everything goes back when the thread
+ * ends, and now and then while it lives (see CACHE_PERIOD).
  *
  * A cached block holds a link and, in its second word, the process's secret:
  * a block that carries it when it is freed has been freed before.
  *
  * Invariants:
- *   - `current` is never NULL: a thread without a cache points to an object
+ *   - cache_current is never NULL: a thread without a cache points to an object
  *     whose bins are empty for malloc and full for free, so the fast paths
  *     need no test for it;
  *   - a bin is a well-formed list at every instruction, because the child of
@@ -26,12 +29,23 @@
 #include "dl_chunk.h"
 #include "dl_heap.h"
 
-#define CACHE_MAX       ((size_t)1024) /* chunk size */
-#define CACHE_BIN_BYTES ((size_t)2048)
-enum { CACHE_BINS = CACHE_MAX / 16 + 1, CACHE_BIN_COUNT = 16 };
+#define CACHE_MAX ((size_t)1024) /* chunk size */
+enum { CACHE_BINS = CACHE_MAX / 16 + 1 };
 
-/* After so many frees the clock is looked at; see dl_purge.c. */
-enum { CACHE_PERIOD = 1024 };
+/* A bin begins with room for so many bytes, but at most so many chunks. */
+#define CACHE_BIN_BYTES ((size_t)2048)
+enum { CACHE_BIN_COUNT = 16, CACHE_BIN_COUNT_MAX = 1024 };
+/* By so many bytes in all a thread's bins may grow, if threads are few. */
+#define CACHE_ALLOWANCE ((int32_t)128 << 10)
+enum { CACHE_FEW_THREADS = 16 };
+/* Refill with at most so many bytes at once. */
+#define CACHE_REFILL_BYTES ((size_t)1024)
+
+/*
+ * After so many frees the thread looks at the clock; after so many
+ * milliseconds it empties its cache, so that what it pinned can merge.
+ */
+enum { CACHE_PERIOD = 1024, CACHE_EPOCH = 250 };
 
 struct cached {
 	struct cached *next;
@@ -40,9 +54,14 @@ struct cached {
 
 struct cache {
 	struct cached
-		*_Atomic bins[CACHE_BINS]; /* written by its thread only */
-	_Atomic uint8_t count[CACHE_BINS]; /* likewise */
+		*_Atomic bins[CACHE_BINS];  /* written by its thread only */
+	_Atomic uint16_t count[CACHE_BINS]; /* likewise */
+	uint16_t limit[CACHE_BINS];         /* count is at most this */
+	uint8_t refill[CACHE_BINS];         /* chunks to fetch when empty */
+	uint64_t missed;    /* bit i - 1: bin i was empty since it was full */
 	int32_t budget;     /* frees before the clock is looked at */
+	int32_t allowance;  /* bytes by which bins may still grow */
+	uint64_t flush_due; /* ms of os_now_ms() */
 	struct heap *heap;  /* where this thread allocates */
 	struct cache *next; /* sync: lock; all caches, or the unused ones */
 	struct cache *prev;
@@ -52,7 +71,6 @@ extern AMUX_THREAD struct cache *cache_current;
 /* Of a thread that has no cache yet, and of one that never will (again). */
 extern struct cache cache_none, cache_dead;
 extern uint64_t cache_secret; /* sync: set before use, then constant */
-extern uint8_t cache_limit[CACHE_BINS]; /* likewise */
 
 /* Frees a chunk to the heap it belongs to; called by flushes. */
 typedef void cache_free_fn(struct chunk **chunks, unsigned count);
@@ -62,9 +80,13 @@ int caches_init(cache_free_fn *free_chunks, uint64_t secret);
 /* A cache for this thread, or cache_dead if it cannot have one. */
 struct cache *cache_create(struct heap *heap);
 
-/* Give back half a bin; all of one cache. */
-void cache_shrink_bin(struct cache *cache, unsigned i);
+/* Bin i is full: give it more room, or half of its chunks back. */
+void cache_make_room(struct cache *cache, unsigned i);
+/* Bin i is empty: how many chunks to fetch. */
+unsigned cache_refill_count(struct cache *cache, unsigned i);
+/* Give everything back, at once or if it is time. */
 void cache_flush(struct cache *cache);
+void cache_flush_if_due(struct cache *cache, uint64_t now);
 
 /* Bytes and blocks in all caches: exact at rest, else a good guess. */
 void caches_count(size_t *bytes, size_t *blocks);
@@ -96,9 +118,9 @@ AMUX_ALWAYS_INLINE void *cache_pop(struct cache *cache, unsigned i)
 AMUX_ALWAYS_INLINE bool cache_push(
 	struct cache *cache, unsigned i, struct cached *block)
 {
-	uint8_t count = load_relaxed(&cache->count[i]);
+	uint16_t count = load_relaxed(&cache->count[i]);
 
-	if (unlikely(count >= cache_limit[i]) ||
+	if (unlikely(count >= cache->limit[i]) ||
 		unlikely(--cache->budget < 0)) {
 		return false;
 	}

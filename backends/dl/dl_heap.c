@@ -406,7 +406,7 @@ const struct segment *heap_segment(const struct heap *heap, const void *addr)
 	return NULL;
 }
 
-const char *heap_fault(const struct heap *heap, const struct chunk *chunk)
+const char *heap_fault_slow(const struct heap *heap, const struct chunk *chunk)
 {
 	const struct segment *s = heap_segment(heap, chunk);
 

@@ -101,7 +101,54 @@ bool heap_resize(struct heap *heap, struct chunk *chunk, size_t need);
  * Is chunk a valid chunk in use of this heap? NULL if so, else the fault in
  * words. Reads the chunk and its neighbours, never outside the heap.
  */
-const char *heap_fault(const struct heap *heap, const struct chunk *chunk);
+const char *heap_fault_slow(const struct heap *heap, const struct chunk *chunk);
+static inline const char *heap_fault(
+	const struct heap *heap, const struct chunk *chunk);
+
+/*
+ * The quick form of heap_fault() for blocks of the newest segment without
+ * footers: false means "ask heap_fault()".
+ */
+static inline bool heap_is_plainly_sound(
+	const struct heap *heap, const struct chunk *chunk)
+{
+	const char *base = heap->segments->base;
+	size_t offset = (size_t)((const char *)chunk - base);
+	size_t end = (size_t)((const char *)heap->top - base);
+	size_t head, size;
+
+	if ((const char *)chunk < base || chunk >= heap->top ||
+		(uintptr_t)chunk & (MALLOC_ALIGN - 1) ||
+		heap->overhead != OVERHEAD) {
+		return false;
+	}
+	head = chunk_head(chunk);
+	size = head & ~FLAGS;
+	if ((head & (IN_USE | DIRECT)) != IN_USE || size < MIN_CHUNK ||
+		size > end - offset) {
+		return false;
+	}
+	if (!(head & PREV_IN_USE)) {
+		size_t before = chunk->prev_size;
+
+		if (before & FLAGS || before > offset ||
+			chunk_head((const struct chunk *)((const char *)chunk -
+							  before)) !=
+				(before | PREV_IN_USE)) {
+			return false;
+		}
+	}
+	return chunk_head((const struct chunk *)((const char *)chunk + size)) &
+	       PREV_IN_USE;
+}
+
+static inline const char *heap_fault(
+	const struct heap *heap, const struct chunk *chunk)
+{
+	return likely(heap_is_plainly_sound(heap, chunk))
+		       ? NULL
+		       : heap_fault_slow(heap, chunk);
+}
 
 /* The segment that addr lies in, or NULL. */
 const struct segment *heap_segment(const struct heap *heap, const void *addr);
