@@ -45,7 +45,7 @@
 #include "syscall.h"
 
 enum {
-	STATIC_CPUS = 32, /* rows in .bss; more CPUs get a mapping */
+	STATIC_CPUS = 256, /* rows in .bss; more CPUs get a mapping */
 	SHARDS = 8,
 	TRIES = 4,
 	ROW_WORDS = BIN_ROW / 8,
@@ -94,7 +94,7 @@ static struct {
 	bool fence;            /* sync: set in init, then constant */
 	struct lock drain;     /* sync: itself; guards hot.draining */
 	struct shard shards[SHARDS]; /* sync: each by its lock */
-} g = {.drain = LOCK_INIT(LOCK_RANK_TRACE)};
+} g;
 
 /* glibc 2.35 and later; absent before. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -161,6 +161,7 @@ int percpu_bins_init(void)
 {
 	void *rows = static_rows;
 
+	lock_init(&g.drain, LOCK_RANK_TRACE);
 	find_rseq();
 	g.cpus = g.rseq ? cpu_limit() : 0;
 	if (g.cpus > STATIC_CPUS &&
@@ -225,7 +226,7 @@ static struct shard *shard_lock(void)
 	struct shard *shard =
 		&g.shards[(self * UINT64_C(0x9e3779b97f4a7c15)) >> 61];
 
-	shard->lock.rank = LOCK_RANK_HEAP;
+	shard->lock.rank = LOCK_RANK_HEAP; /* set here to keep .bss */
 	lock_acquire(&shard->lock);
 	return shard;
 }

@@ -33,14 +33,16 @@ enum {
 
 struct central {
 	struct lock lock;
-	uint32_t spans;
-	uint64_t chains;           /* stack of chains, 0 if none */
-	size_t cached;             /* blocks in them */
-	size_t idle;               /* least `cached` since central_age() */
-	size_t out;                /* blocks outside the spans */
-	uint32_t lists[LISTS + 1]; /* spans; [0] is unused */
+	uint64_t chains;       /* stack of chains, 0 if none */
+	size_t out;            /* blocks outside the spans */
+	uint32_t cached;       /* blocks in the chains */
+	uint32_t idle;         /* least `cached` since central_age() */
+	uint32_t spans;        /* how many */
+	uint32_t lists[LISTS]; /* spans by fullness */
 } __attribute__((aligned(64)));
 /* sync: all fields by .lock */
+
+static_assert(sizeof(struct central) == 64, "a line each");
 
 static struct {
 	struct central classes[CLASS_COUNT];
@@ -74,7 +76,7 @@ static void chains_push(struct central *central, unsigned class, uint64_t chain)
 {
 	*next_chain(chain) = central->chains;
 	central->chains = chain;
-	central->cached += chain_count(class, chain);
+	central->cached += (uint32_t)chain_count(class, chain);
 }
 
 static uint64_t chains_pop(struct central *central, unsigned class)
@@ -82,7 +84,7 @@ static uint64_t chains_pop(struct central *central, unsigned class)
 	uint64_t chain = central->chains;
 
 	central->chains = *next_chain(chain);
-	central->cached -= chain_count(class, chain);
+	central->cached -= (uint32_t)chain_count(class, chain);
 	if (central->cached < central->idle) {
 		central->idle = central->cached;
 	}
@@ -101,6 +103,12 @@ static unsigned list_for(const struct page *span)
 	return 1 + span->live * LISTS / blocks;
 }
 
+/* Lists count from 1: LIST_NONE is 0. */
+static uint32_t *list_head(struct central *central, unsigned list)
+{
+	return &central->lists[list - 1];
+}
+
 static void list_remove(struct central *central, struct page *span)
 {
 	if (span->list == LIST_NONE) {
@@ -109,7 +117,7 @@ static void list_remove(struct central *central, struct page *span)
 	if (span->prev) {
 		page_desc(span->prev)->next = span->next;
 	} else {
-		central->lists[span->list] = span->next;
+		*list_head(central, span->list) = span->next;
 	}
 	if (span->next) {
 		page_desc(span->next)->prev = span->prev;
@@ -131,11 +139,11 @@ static void span_relist(struct central *central, uint32_t first)
 	}
 	span->list = (uint8_t)list;
 	span->prev = 0;
-	span->next = central->lists[list];
+	span->next = *list_head(central, list);
 	if (span->next) {
 		page_desc(span->next)->prev = first;
 	}
-	central->lists[list] = first;
+	*list_head(central, list) = first;
 }
 
 static uint32_t span_create(struct central *central, unsigned class)
@@ -251,11 +259,11 @@ static uint64_t spans_take(struct central *central, unsigned class)
 	while (chain_room(chain) > cap / 2) {
 		unsigned list = LISTS;
 
-		while (list && !central->lists[list]) {
+		while (list && !*list_head(central, list)) {
 			list--;
 		}
 
-		uint32_t first = central->lists[list];
+		uint32_t first = list ? *list_head(central, list) : 0;
 
 		if (!list) {
 			if (chain != empty) {
@@ -291,8 +299,8 @@ static void span_settle(struct central *central, uint32_t first)
 
 	span_relist(central, first);
 	if (span->live == 0 &&
-		(span->prev || span->next || central->lists[2] ||
-			central->lists[3] || central->lists[4])) {
+		(span->prev || span->next || central->lists[1] ||
+			central->lists[2] || central->lists[3])) {
 		span_destroy(central, first);
 	}
 }
@@ -382,7 +390,7 @@ void central_age(void)
 /* Destroy what span_settle() kept back. */
 static void spans_flush(struct central *central)
 {
-	uint32_t first = central->lists[1];
+	uint32_t first = *list_head(central, 1);
 
 	while (first) {
 		uint32_t next = page_desc(first)->next;
@@ -458,7 +466,7 @@ const char *central_check(unsigned class)
 	}
 	central = class_lock(class);
 	for (unsigned list = 1; list <= LISTS && !broken; list++) {
-		for (uint32_t at = central->lists[list]; at && !broken;
+		for (uint32_t at = *list_head(central, list); at && !broken;
 			at = page_desc(at)->next) {
 			struct page *span = page_desc(at);
 			unsigned count = 0;

@@ -74,7 +74,7 @@ static struct {
 	uint64_t touched;   /* last look at the clock, ms */
 	size_t kernel_page; /* bytes */
 	const struct amux_host *host;
-} g = {.lock = LOCK_INIT(LOCK_RANK_PAGES)};
+} g;
 /* sync: g.lock, except host and kernel_page: set in init, then constant */
 
 static unsigned list_of(uint32_t n)
@@ -637,6 +637,7 @@ int pages_init(const struct amux_host *host, uint32_t first)
 	size_t map_size, tables_size;
 	void *base = NULL, *tables;
 
+	lock_init(&g.lock, LOCK_RANK_PAGES);
 	g.host = host;
 	g.kernel_page = os_page_size();
 	for (; size >= RANGE_MIN && !base; size /= 2) {

@@ -195,26 +195,37 @@ static void *percpu_calloc(size_t count, size_t size)
 	return block;
 }
 
+/*
+ * May the block stay where it is? A small one if it fits and no more than half
+ * would be left over; a large one if it needs as many pages.
+ */
+static bool stays(unsigned word, size_t old, size_t size)
+{
+	if (word == WORD_LARGE) {
+		return size <= old && old - size < PAGE_SIZE;
+	}
+	return size <= old && (size >= old / 2 || old <= 64);
+}
+
 static void *percpu_realloc(void *ptr, size_t size)
 {
 	uint32_t page;
+	unsigned word;
 	size_t old;
 	void *block;
 
 	if (!page_find(ptr, &page)) {
 		return g.host->foreign_realloc(ptr, size);
 	}
+	word = page_word(page);
 	old = size_in(page, ptr, "realloc");
 	if (!old) {
 		return no_memory();
 	}
-	/* In place while no more than half is left over. */
-	if (size <= old && (size >= old / 2 || old <= 64)) {
-		if (page_word(page) != WORD_LARGE) {
-			return ptr;
-		}
+	if (stays(word, old, size)) {
+		return ptr;
 	}
-	if (page_word(page) == WORD_LARGE && size > SMALL_MAX) {
+	if (word == WORD_LARGE && size > SMALL_MAX) {
 		block = large_realloc(page, size);
 		look_after();
 		return block ? block : no_memory();

@@ -19,7 +19,7 @@ static struct {
 	uint32_t used;                      /* bytes; sync: lock */
 	_Atomic uint8_t given[CLASS_COUNT]; /* blocks; written under lock */
 	_Atomic uint8_t starts[CELLS];      /* sync: atomic */
-} g = {.lock = LOCK_INIT(LOCK_RANK_HEAP)};
+} g;
 
 static char *seed_base(void)
 {
@@ -35,6 +35,7 @@ void *seed_malloc(unsigned class)
 	if (load_relaxed(&g.given[class]) >= share) {
 		return NULL;
 	}
+	g.lock.rank = LOCK_RANK_HEAP; /* set here to keep .bss */
 	lock_acquire(&g.lock);
 
 	size_t start = round_up(g.used, size & -size);
