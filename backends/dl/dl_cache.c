@@ -180,16 +180,17 @@ void cache_make_room(struct cache *cache, unsigned i)
 {
 	uint64_t bit = (uint64_t)1 << (i - 1);
 	unsigned limit = cache->limit[i];
+	unsigned threads = load_relaxed(&g.count);
 	int32_t more = (int32_t)(limit * i * 16);
 
 	if (cache->refill[i] > 1) {
 		cache->refill[i] /= 2;
 	}
 	if (cache->missed & bit && 2 * limit <= CACHE_BIN_COUNT_MAX &&
-		more <= cache->allowance &&
-		load_relaxed(&g.count) <= CACHE_FEW_THREADS) {
+		threads <= CACHE_FEW_THREADS &&
+		more * (int32_t)threads <= cache->allowance) {
 		cache->missed &= ~bit;
-		cache->allowance -= more;
+		cache->allowance -= more * (int32_t)threads;
 		cache->limit[i] = (uint16_t)(2 * limit);
 		return;
 	}

@@ -35,7 +35,8 @@ enum { CACHE_BINS = CACHE_MAX / 16 + 1 };
 /* A bin begins with room for so many bytes, but at most so many chunks. */
 #define CACHE_BIN_BYTES ((size_t)2048)
 enum { CACHE_BIN_COUNT = 16, CACHE_BIN_COUNT_MAX = 1024 };
-/* By so many bytes in all a thread's bins may grow, if threads are few. */
+/* By so many bytes in all the bins of all threads may grow, if these are few.
+ */
 #define CACHE_ALLOWANCE ((int32_t)128 << 10)
 enum { CACHE_FEW_THREADS = 16 };
 /* Refill with at most so many bytes at once. */

@@ -9,10 +9,6 @@
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
-#define GIB ((size_t)1 << 30)
-
-/* Alignment of the range: memalign to this much needs no search. */
-#define RANGE_ALIGN GIB
 
 unsigned space_init(
 	struct space *space, const struct amux_host *host, unsigned heaps)
@@ -25,7 +21,8 @@ unsigned space_init(
 	if (limit == SIZE_MAX) {
 		space->heaps_size = (size_t)heaps << SPAN_LOG;
 		space->size = space->heaps_size + AREA_SIZE;
-		space->base = host->reserve(host, space->size, RANGE_ALIGN);
+		space->base = host->reserve(
+			host, space->size, (size_t)1 << GRANULE_LOG);
 		if (space->base) {
 			return heaps;
 		}
