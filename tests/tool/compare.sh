@@ -24,7 +24,7 @@ field_in() {
 		'BEGIN {exit !(v != "" && v >= low && v <= high)}' ||
 		{ cat "$work/out"; return 1; }
 }
-runs=5 failed=6 median=7 low=8 high=9 ratio=10 verdict=12
+runs=5 failed=6 median=7 low=8 high=9 mean=10 deviation=11 ratio=12 verdict=14
 
 compare -b slow,same,equal -n 10 -w 0 -m 'score=score ([0-9]+)' --csv -- \
 	sh "$work/score.sh" '{run}'
@@ -47,6 +47,10 @@ check "where more is better the same is the winner" \
 
 compare -b a -n 2 -w 3 -m 'x=x ([0-9]+)' --csv -- echo 'x {run}'
 check "warm-ups do not count" field_is x a $low 3
+
+compare -b a -n 3 -w 0 -m 'x=x ([0-9]+)' --csv -- echo 'x {run}'
+check "the mean is there" field_is x a $mean 1
+check "so is the standard deviation" field_is x a $deviation 1
 
 compare -b a --show x -n 4 -m 'x=[0-9]+$' -- printf 'a 1\nb 2\n'
 check "the last match counts, whole without a group" \

@@ -63,6 +63,8 @@ static void csv_line(
 	csv_number(out, figure->median);
 	csv_number(out, figure->count > 0 ? figure->interval.low : NAN);
 	csv_number(out, figure->count > 0 ? figure->interval.high : NAN);
+	csv_number(out, figure->mean);
+	csv_number(out, figure->deviation);
 	csv_number(out, figure->ratio);
 	csv_number(out, figure->p);
 	fprintf(out, ",%s\n", csv_verdict(summary, p, m, s));
@@ -73,8 +75,9 @@ void print_csv(FILE *out, const struct view *view)
 	const struct plan *plan = view->summary->results->plan;
 
 	csv_text(out, plan->sweep_name != NULL ? plan->sweep_name : "point");
-	fprintf(out, ",backend,metric,unit,runs,failed,median,low,high,ratio,p,"
-		     "verdict\n");
+	fprintf(out,
+		",backend,metric,unit,runs,failed,median,low,high,mean,deviation,ratio,p,"
+		"verdict\n");
 	for (size_t p = 0; p < plan->point_count; p++) {
 		for (size_t s = 0; s < plan->subject_count; s++) {
 			for (size_t m = 0; m < plan->metric_count; m++) {

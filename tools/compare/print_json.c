@@ -166,6 +166,9 @@ static struct json_object *json_figure(
 	json_object_object_add(object, "median", json_number(figure->median));
 	json_object_object_add(
 		object, "interval", json_interval(&figure->interval));
+	json_object_object_add(object, "mean", json_number(figure->mean));
+	json_object_object_add(
+		object, "deviation", json_number(figure->deviation));
 	json_object_object_add(object, "ratio", json_number(figure->ratio));
 	json_object_object_add(object, "shift", json_number(figure->shift));
 	json_object_object_add(object, "shift_interval",

@@ -25,7 +25,7 @@
 
 /* Memory is read this often, but for no more than this part of the time. */
 #define SAMPLE_SECONDS  0.05
-#define SAMPLE_LOAD_MAX 0.02
+#define SAMPLE_LOAD_MAX 0.05
 
 #define READY_POLL_SECONDS 0.02
 #define STOP_SECONDS       30.0

@@ -30,6 +30,16 @@ double median_of(const double *sorted, size_t count)
 	return gsl_stats_median_from_sorted_data(sorted, 1, count);
 }
 
+double mean_of(const double *samples, size_t count)
+{
+	return gsl_stats_mean(samples, 1, count);
+}
+
+double deviation_of(const double *samples, size_t count)
+{
+	return count < 2 ? NAN : gsl_stats_sd(samples, 1, count);
+}
+
 struct interval median_interval(const double *sorted, size_t count)
 {
 	size_t skip = 0; /* samples outside, on each side */

@@ -28,6 +28,10 @@ void sort_samples(double *samples, size_t count);
 /* count is 1 or more. */
 double median_of(const double *sorted, size_t count);
 
+/* Mean, and the standard deviation of the sample: NaN for less than two. */
+double mean_of(const double *samples, size_t count);
+double deviation_of(const double *samples, size_t count);
+
 /*
  * An interval for the median between two order statistics, the narrowest
  * symmetric one that reaches the level (Conover, Practical Nonparametric

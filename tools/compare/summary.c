@@ -33,6 +33,8 @@ static void figure_describe(struct figure *figure, const struct values *own,
 {
 	*figure = (struct figure){.count = own->count,
 		.median = NAN,
+		.mean = NAN,
+		.deviation = NAN,
 		.ratio = NAN,
 		.shift = NAN,
 		.p = NAN};
@@ -41,6 +43,8 @@ static void figure_describe(struct figure *figure, const struct values *own,
 	}
 	figure->median = median_of(own->sorted, own->count);
 	figure->interval = median_interval(own->sorted, own->count);
+	figure->mean = mean_of(own->sorted, own->count);
+	figure->deviation = deviation_of(own->sorted, own->count);
 	if (base->count > 0) {
 		double reference = median_of(base->sorted, base->count);
 

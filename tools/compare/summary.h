@@ -18,6 +18,8 @@ struct figure {
 	size_t count; /* good runs that have this metric; the rest needs one */
 	double median;
 	struct interval interval;
+	double mean;
+	double deviation; /* of the sample; NaN for less than two */
 	double ratio; /* median over the baseline's; NaN if unknown */
 	double shift; /* Hodges-Lehmann estimate of the same */
 	struct interval shift_interval;
