@@ -58,6 +58,8 @@ def parse(argv):
                         help="workloads whose name matches")
     parser.add_argument("--runs", type=int, default=5, metavar="N",
                         help="of which the median is taken; default 5")
+    parser.add_argument("--timeout", type=int, default=60, metavar="S",
+                        help="a run that takes longer has failed")
     parser.add_argument("--quick", action="store_true",
                         help="a fifth of the work, three runs")
     parser.add_argument("--least", action="store_true",
@@ -118,7 +120,7 @@ def run_program(args, work, allocator):
     if not shutil.which(work.command[0]):
         raise Failed("%s is not installed" % work.command[0])
     result = benchrun.measure(args.programs, work.command, allocator,
-                              more=work.env)
+                              more=work.env, timeout=args.timeout)
     if args.outputs.setdefault(work.name, result["output"]) != \
             result["output"]:
         raise Failed("other output than that of the first run")
@@ -132,7 +134,8 @@ def run_one(args, work, allocator, scale):
         return run_program(args, work, allocator)
     command = [os.path.join(args.programs, work.command[0]), "-s", str(scale),
                *work.command[1:]]
-    result = benchrun.measure(args.programs, command, allocator)
+    result = benchrun.measure(args.programs, command, allocator,
+                              timeout=args.timeout)
     if result.get("checked") != 1:
         raise Failed("the workload did not report its check")
     # Wall time is the work's own: start-up is not part of it.
