@@ -40,10 +40,10 @@ static const char *const glue[] = {"operator new(", "operator new[](",
  */
 static const char *const known[] = {"_IO_file_doallocate",
 	"_IO_wfile_doallocate", "__gnu_cxx::__freeres",
-	"(anonymous namespace)::pool::pool", "_dl_*", "call_init*",
-	"__static_initialization_and_destruction_0*eh_alloc*", "*/eh_alloc.cc",
-	"dl_init*", "__libc_setlocale*", "setlocale", "_nl_*", "__tls_get_addr",
-	"__newlocale", "tzset_internal", "__gconv_*"};
+	"(anonymous namespace)::pool::pool", "_dl_*", "allocate_dtv",
+	"call_init*", "__static_initialization_and_destruction_0*eh_alloc*",
+	"*/eh_alloc.cc", "dl_init*", "__libc_setlocale*", "setlocale", "_nl_*",
+	"__tls_get_addr", "__newlocale", "tzset_internal", "__gconv_*"};
 
 struct filter *filter_create(void)
 {

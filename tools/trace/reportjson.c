@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reportbars.h"
+#include "reportlines.h"
 #include "tool.h"
 
 json_object *json_number(uint64_t value)
@@ -98,6 +99,19 @@ json_object *json_place(const struct view *view, uint32_t place)
 				view->trace->info.objects[p->object - 1].path));
 	}
 	return object;
+}
+
+json_object *json_stack(
+	const struct view *view, uint32_t place, enum metric metric)
+{
+	const struct view_stack *stack = lines_top_stack(view, place, metric);
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
+		json_object_array_add(
+			array, json_place(view, view->paths[stack->first + i]));
+	}
+	return array;
 }
 
 static const char *const state_names[] = {

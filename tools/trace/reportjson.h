@@ -19,6 +19,9 @@ json_object *json_number(uint64_t value);
 json_object *json_text(const char *text); /* JSON null for NULL */
 json_object *json_cost(const struct view *view, const struct cost *cost);
 json_object *json_place(const struct view *view, uint32_t place);
+/* The places of the call site's stack that costs most. */
+json_object *json_stack(
+	const struct view *view, uint32_t place, enum metric metric);
 json_object *json_summary(const struct view *view);
 json_object *json_timeline(const struct view *view);
 json_object *json_histograms(const struct view *view);
