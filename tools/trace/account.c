@@ -202,6 +202,9 @@ void account_alloc(struct account *a, struct live_block *block, uint32_t thread,
 	struct thread_counts *t = thread_get(a, thread);
 	struct size_class *class = &a->sizes[size_class_of(size)];
 
+	if (a->observer != NULL) {
+		a->observer->alloc(a->observer->data, block->site, size, ns);
+	}
 	block->born = ns >> 10 << LIVE_THREAD_BITS | t->thread;
 	site_touch(a, block->site);
 	site_alloc(&a->sites[block->site], &w, size);
@@ -257,6 +260,10 @@ void account_end(struct account *a, const struct live_block *block,
 	uint64_t born = block->born >> LIVE_THREAD_BITS << 10;
 	unsigned class = lifetime_class(a, ns > born ? ns - born : 0);
 
+	if (a->observer != NULL) {
+		a->observer->end(a->observer->data, block->site,
+			block->size & LIVE_SIZE_MASK, ns);
+	}
 	site_touch(a, block->site);
 	site->frees += w.count;
 	site->live_bytes -= w.bytes;

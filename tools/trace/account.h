@@ -83,8 +83,16 @@ struct totals {
 	uint64_t end_ns; /* of the last event */
 };
 
+/* Told of every block, before the account changes. */
+struct observer {
+	void (*alloc)(void *data, uint32_t site, uint64_t size, uint64_t ns);
+	void (*end)(void *data, uint32_t site, uint64_t size, uint64_t ns);
+	void *data;
+};
+
 struct account {
-	struct site *sites; /* [0]: unused */
+	const struct observer *observer; /* or NULL */
+	struct site *sites;              /* [0]: unused */
 	uint32_t site_count;
 	uint32_t site_room;
 	uint32_t *map; /* stack id to site, open addressing */

@@ -102,6 +102,23 @@ bool trace_has_events(const struct trace *trace)
 	return trace->header.mode != AMUX_TRACE_PROFILE;
 }
 
+bool trace_replay(const struct trace *trace, const struct observer *observer)
+{
+	struct tracefile file;
+	struct account account;
+
+	if (!tracefile_open(&file, trace->path)) {
+		return false;
+	}
+	account_init(&account, file.header.tick_ns, 0);
+	account.observer = observer;
+	merge_events(&file, &account);
+	account_fini(&account);
+	tracefile_close(&file);
+	meter_clear();
+	return true;
+}
+
 int trace_warn(const struct trace *trace)
 {
 	char *damage = damage_text(&trace->damage);

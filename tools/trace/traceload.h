@@ -40,6 +40,13 @@ int trace_warn(const struct trace *trace);
 /* Is there a time line, threads, sizes (not in mode profile)? */
 bool trace_has_events(const struct trace *trace);
 
+/*
+ * Go through the events of a loaded trace once more, for an observer. Sites
+ * have the numbers that they have in `trace`. false: the file is not readable
+ * any more, and that was said.
+ */
+bool trace_replay(const struct trace *trace, const struct observer *observer);
+
 void trace_unload(struct trace *trace);
 
 #endif
