@@ -8,6 +8,7 @@
 #include "tool.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,38 @@ int option_next(const struct command *command, int argc, char **argv,
 	default:
 		return key;
 	}
+}
+
+int number_parse(
+	const char *option, const char *text, double least, double *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (end == text || *end != '\0' || errno != 0 || !(*value >= least) ||
+		*value > 1e9) {
+		tool_usage("--%s %s: expected a number, at least %g", option,
+			text, least);
+		return -1;
+	}
+	return 0;
+}
+
+int count_parse(
+	const char *option, const char *text, double least, unsigned *count)
+{
+	double value;
+
+	if (number_parse(option, text, least, &value) != 0) {
+		return -1;
+	}
+	*count = (unsigned)value;
+	if (*count != value) {
+		tool_usage("--%s %s: expected a whole number", option, text);
+		return -1;
+	}
+	return 0;
 }
 
 enum { HELP_COLUMN = 25, HELP_WIDTH = 79 };

@@ -86,6 +86,15 @@ void help_tool(void);
 void help_wrapped(const char *text, int indent);
 
 /*
+ * "--OPTION TEXT" as a number of at least `least`, or as a whole one. 0, or -1
+ * when it has been said what is wrong.
+ */
+int number_parse(
+	const char *option, const char *text, double least, double *value);
+int count_parse(
+	const char *option, const char *text, double least, unsigned *count);
+
+/*
  * As malloc(3) and friends, but the tool ends with a line on stderr when there
  * is no memory. tool_format() is asprintf(3). Free with free(3).
  */

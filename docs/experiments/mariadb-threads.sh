@@ -5,7 +5,7 @@
 . "$here/mariadb.sh"
 
 run="sysbench $sysbench_mysql --threads={threads} --report-interval=0"
-compare --sweep threads=1,2,4,8,16,32 \
+compare --sweep threads=${THREADS:-1,2,4,8,16,32} \
 	--server "$mariadb_server" \
 	--ready "command=mariadb-admin --no-defaults $mariadb_client ping" \
 	--load "$run --time=${SECONDS_EACH:-2} oltp_read_only run" \

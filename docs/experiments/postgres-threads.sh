@@ -37,7 +37,7 @@ if [ ! -e "$postgres_data/made" ]; then
 	wait $pid
 	touch "$postgres_data/made"
 fi
-compare --sweep threads=1,2,4,8,16,32 \
+compare --sweep threads=${THREADS:-1,2,4,8,16,32} \
 	--server "$server" --stop-signal INT --ready "command=$ready" \
 	--load "$sysbench --threads={threads} --report-interval=0 \
 --time=${SECONDS_EACH:-2} oltp_read_only run" \

@@ -14,13 +14,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "backends.h"
 #include "execute.h"
-#include "launch.h"
 #include "load.h"
 #include "plot.h"
 #include "print.h"
 #include "spawn.h"
+#include "subjects.h"
 #include "tool.h"
 
 enum {
@@ -157,38 +156,6 @@ struct request {
 	size_t form_count;
 };
 
-static int number_parse(
-	const char *option, const char *text, double least, double *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtod(text, &end);
-	if (end == text || *end != '\0' || errno != 0 || !(*value >= least) ||
-		*value > 1e9) {
-		tool_usage("--%s %s: expected a number, at least %g", option,
-			text, least);
-		return -1;
-	}
-	return 0;
-}
-
-static int count_parse(
-	const char *option, const char *text, double least, unsigned *count)
-{
-	double value;
-
-	if (number_parse(option, text, least, &value) != 0) {
-		return -1;
-	}
-	*count = (unsigned)value;
-	if (*count != value) {
-		tool_usage("--%s %s: expected a whole number", option, text);
-		return -1;
-	}
-	return 0;
-}
-
 static int signal_parse(const char *text, int *number)
 {
 	if (strncmp(text, "SIG", 3) == 0) {
@@ -292,78 +259,6 @@ static int option_take(struct request *request, int key, const char *value)
 	}
 }
 
-/* `all` on this machine, but for what is in the plan already. */
-static int all_add(struct plan *plan)
-{
-	const struct backend_table *table = backends_find();
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < table->count; i++) {
-		const char *name = table->entries[i].name;
-
-		if (plan_subject(plan, name) < 0) {
-			status = plan_add_subjects(plan, name);
-		}
-	}
-	return status;
-}
-
-/*
- * The list of --backends; `system` is there already, if it is the baseline by
- * default, and may be named again.
- */
-static int backends_add(struct plan *plan, const char *list)
-{
-	char *copy = tool_strdup(list);
-	char *rest = copy;
-	char *item;
-	int status = 0;
-
-	while (status == 0 && (item = strsep(&rest, ",")) != NULL) {
-		bool again = plan->subject_count > 0 &&
-			     strcmp(item, plan->subjects[0].label) == 0;
-
-		if (strcmp(item, "all") == 0) {
-			status = all_add(plan);
-		} else if (!again) {
-			status = plan_add_subjects(plan, item);
-		}
-	}
-	free(copy);
-	return status;
-}
-
-/* The subjects and the baseline. */
-static int subjects_set(struct request *request)
-{
-	static const char standard[] = "system";
-	struct plan *plan = &request->plan;
-	const char *baseline =
-		request->baseline != NULL ? request->baseline : standard;
-	int index;
-
-	if (request->baseline == NULL) {
-		/* First, where it is looked for. */
-		plan_add_subjects(plan, standard);
-	}
-	if (backends_add(plan, request->backends) != 0) {
-		return -1;
-	}
-	index = plan_subject(plan, baseline);
-	if (index < 0) {
-		tool_usage("--baseline %s: no backend of this label", baseline);
-		return -1;
-	}
-	plan->baseline = (size_t)index;
-	for (size_t i = 0; i < plan->subject_count; i++) {
-		if (plan->subjects[i].kind == SUBJECT_SHIM &&
-			launch_shim() == NULL) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
 /* Do the options make sense together? */
 static int request_check(struct request *request, int argc, char **argv)
 {
@@ -397,7 +292,7 @@ static int request_check(struct request *request, int argc, char **argv)
 	if (has_command) {
 		plan->command = argv + optind;
 	}
-	return subjects_set(request);
+	return subjects_set(plan, request->backends, request->baseline);
 }
 
 static int terminal_width(void)

@@ -114,9 +114,10 @@ void plan_init(struct plan *plan);
 
 /*
  * Parsing of option values; each returns 0, or -1 when it has said what is
- * wrong. plan_add_subjects: "LABEL=NAME,preload:PATH,none,...". plan_add_metric: "NAME[:max|:min]=REGEX". plan_set_sweep:
- * "NAME=V,V,...". plan_set_ready: "port=N", "line=REGEX", "command=CMD".
- * plan_set_shown: "wall,peak_rss,...".
+ * wrong. plan_add_subjects: "LABEL=NAME,preload:PATH,none,...".
+ * plan_add_metric: "NAME[:max|:min]=REGEX". plan_set_sweep: "NAME=V,V,...".
+ * plan_set_ready: "port=N", "line=REGEX", "command=CMD". plan_set_shown:
+ * "wall,peak_rss,...".
  */
 int plan_add_subjects(struct plan *plan, const char *list);
 int plan_add_metric(struct plan *plan, const char *text);

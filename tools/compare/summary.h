@@ -20,8 +20,8 @@ struct figure {
 	struct interval interval;
 	double mean;
 	double deviation; /* of the sample; NaN for less than two */
-	double ratio; /* median over the baseline's; NaN if unknown */
-	double shift; /* Hodges-Lehmann estimate of the same */
+	double ratio;     /* median over the baseline's; NaN if unknown */
+	double shift;     /* Hodges-Lehmann estimate of the same */
 	struct interval shift_interval;
 	double p; /* against the baseline, corrected; NaN for the baseline */
 	bool is_better; /* significantly, than the baseline */
