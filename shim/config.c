@@ -27,7 +27,7 @@
  * shim's own, in the order of enum option_id; then the backends'.
  */
 static const struct amux_option options[] = {
-	[OPTION_BACKEND] = OPTION("ALLOC_BACKEND", "NAME|PATH", "system",
+	[OPTION_BACKEND] = OPTION("ALLOC_BACKEND", "NAME|PATH", "percpu",
 		"The allocator that serves the program: a built-in, a plugin, "
 		"the name of a well-known library, or a path to a library."),
 	[OPTION_STRICT] = OPTION("ALLOC_STRICT", "0|1", "0",

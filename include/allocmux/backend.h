@@ -8,8 +8,8 @@
  *     const struct amux_backend allocmux_backend;
  *
  * and is found as ALLOC_BACKEND=NAME in $libdir/allocmux/NAME.so or in
- * ALLOC_PLUGIN_PATH. None of a plugin's code runs before its table has been
- * read and accepted. See docs/backend-guide.md for a walk-through.
+ * ALLOC_PLUGIN_PATH. None of the table's functions is called before the table
+ * has been read and accepted. See docs/backend-guide.md for a walk-through.
  *
  * ABI. The table only ever grows at its end. `abi` changes when, and only
  * when, a slot changes its meaning; `size` says how much of the table exists.
@@ -126,8 +126,8 @@ struct amux_host {
 		const void *ptr, const char *what);
 
 	/*
-	 * For AMUX_CAP_ANY_POINTER: a pointer that is not in this backend's
-	 * ranges. The host finds the owner and does what free(3), realloc(3)
+	 * For AMUX_CAP_ANY_POINTER: a pointer that is in none of the ranges
+	 * this backend has reserved (it would come straight back). The host finds the owner and does what free(3), realloc(3)
 	 * or malloc_usable_size(3) should. ptr is not NULL; size is not 0.
 	 */
 	void (*foreign_free)(void *ptr);
