@@ -101,6 +101,7 @@ static void test_ping_tells_protocol_and_version(void **state)
 static void test_failed_switch_gives_the_reason_and_changes_nothing(
 	void **state)
 {
+	assert_string_equal(ask("switch system\n"), "active name=system\nok\n");
 	assert_non_null(strstr(ask("switch nosuch\n"), "why text="));
 	assert_non_null(strstr(answer, "\"nosuch\""));
 	assert_non_null(strstr(answer, "\nerror "));
