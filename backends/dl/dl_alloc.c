@@ -160,14 +160,9 @@ static void *allocate(
 
 static void ensure_cache(struct dl *dl)
 {
-	if (cache_current == &cache_none && dl->cached) {
-		cache_create(&dl->heaps[0]);
+	if (unlikely(!has_cache()) && dl->cached) {
+		cache_want(&dl->heaps[0]);
 	}
-}
-
-static bool has_cache(void)
-{
-	return cache_current != &cache_none && cache_current != &cache_dead;
 }
 
 /*

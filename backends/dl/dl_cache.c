@@ -9,8 +9,9 @@
 
 #define CACHE_SLAB ((size_t)64 << 10)
 
-struct cache cache_none, cache_dead;
-AMUX_THREAD struct cache *cache_current = &cache_none;
+const struct cache_void cache_void;
+/* Never written through: its limits are 0, its bins empty. */
+AMUX_THREAD struct cache *cache_current = (struct cache *)&cache_void.zero;
 uint64_t cache_secret;
 
 static struct {
@@ -62,17 +63,24 @@ static struct cache *cache_take(void)
 	return g.slab++;
 }
 
-struct cache *cache_create(struct heap *heap)
+/* Where cache_current points after so many times; see cache_void. */
+static struct cache *place_without_cache(unsigned times)
+{
+	return (struct cache *)((uintptr_t)&cache_void +
+				times * sizeof(cache_void.place[0]));
+}
+
+static void cache_create(struct heap *heap)
 {
 	struct cache *cache;
 
 	/* pthread_setspecific may allocate: then without a cache. */
-	cache_current = &cache_dead;
+	cache_current = place_without_cache(CACHE_NEWCOMER + 1);
 	lock_acquire(&g.lock);
 	cache = cache_take();
 	lock_release(&g.lock);
 	if (!cache) {
-		return &cache_dead;
+		return;
 	}
 	memset(cache, 0, sizeof(*cache));
 	for (size_t i = MIN_CHUNK / 16; i < CACHE_BINS; i++) {
@@ -105,7 +113,19 @@ struct cache *cache_create(struct heap *heap)
 	if (registered) {
 		cache_current = cache;
 	}
-	return cache_current;
+}
+
+void cache_want(struct heap *heap)
+{
+	unsigned times =
+		(unsigned)(((uintptr_t)cache_current - (uintptr_t)&cache_void) /
+			   sizeof(cache_void.place[0]));
+
+	if (times < CACHE_NEWCOMER) {
+		cache_current = place_without_cache(times + 1);
+	} else if (times == CACHE_NEWCOMER) {
+		cache_create(heap);
+	}
 }
 
 /* The caller holds the lock. */
@@ -129,7 +149,7 @@ static void thread_exits(void *arg)
 {
 	struct cache *cache = arg;
 
-	cache_current = &cache_dead;
+	cache_current = place_without_cache(CACHE_NEWCOMER + 1);
 	cache_flush(cache);
 	lock_acquire(&g.lock);
 	cache_retire(cache);

@@ -69,8 +69,21 @@ struct cache {
 };
 
 extern AMUX_THREAD struct cache *cache_current;
-/* Of a thread that has no cache yet, and of one that never will (again). */
-extern struct cache cache_none, cache_dead;
+
+/*
+ * Where cache_current points in threads without a cache: to zeroes, as many as
+ * a cache has. How far behind the start says how often a thread that is new
+ * has needed a heap; it gets a cache after CACHE_NEWCOMER times, so that one
+ * which hardly allocates, or only while it exits, has nothing to give back.
+ * The last place is for threads that never get one (again).
+ */
+enum { CACHE_NEWCOMER = 32 };
+struct cache_void {
+	struct cache zero;
+	uint64_t place[CACHE_NEWCOMER + 1];
+};
+extern const struct cache_void cache_void;
+
 extern uint64_t cache_secret; /* sync: set before use, then constant */
 
 /* Frees a chunk to the heap it belongs to; called by flushes. */
@@ -78,8 +91,14 @@ typedef void cache_free_fn(struct chunk **chunks, unsigned count);
 
 int caches_init(cache_free_fn *free_chunks, uint64_t secret);
 
-/* A cache for this thread, or cache_dead if it cannot have one. */
-struct cache *cache_create(struct heap *heap);
+/* This thread needs a heap and has no cache: perhaps it is time for one. */
+void cache_want(struct heap *heap);
+
+static inline bool has_cache(void)
+{
+	return (uintptr_t)cache_current - (uintptr_t)&cache_void >=
+	       sizeof(cache_void);
+}
 
 /* Bin i is full: give it more room, or half of its chunks back. */
 void cache_make_room(struct cache *cache, unsigned i);
