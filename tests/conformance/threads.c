@@ -219,7 +219,7 @@ static void child_work(void)
 	unsigned seed = 99;
 	pthread_t thread;
 
-	alarm(120);
+	alarm(60);
 	drop_all();
 	exchange(&seed, 2000);
 	if (pthread_create(&thread, NULL, one_thread_more, NULL) ||

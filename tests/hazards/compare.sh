@@ -3,7 +3,8 @@
 #
 # compare.sh - an external library behind the shim, against the library alone.
 #
-#   compare.sh --bin DIR --shim SHIM.so --backend NAME --lib LIB.so
+#   compare.sh --bin DIR --shim SHIM.so --tool ALLOCMUX --backend NAME
+#              --lib LIB.so
 #
 # Runs the hazards with LIB preloaded alone, then under SHIM with
 # ALLOC_BACKEND=NAME. Fails if a case fails behind the shim that expect/NAME.txt
@@ -20,20 +21,21 @@ while [ $# -gt 0 ]; do
 	--shim) shim=$2 ;;
 	--backend) backend=$2 ;;
 	--lib) lib=$2 ;;
+	--tool) tool=$2 ;;
 	*) die "unknown option $1" ;;
 	esac
 	shift 2
 done
 dir=${HZ_KEEP:-$(mktemp -d)}
 [ -n "${HZ_KEEP-}" ] || trap 'rm -rf "$dir"' EXIT
-expect=$here/expect/$backend.txt
+expect=("$here/expect/any.txt" "$here/expect/$backend.txt")
 
 echo "--- $backend alone: $lib"
 "$here/run.sh" --bin "$bin" --lib "$lib" --out "$dir/$backend-alone"
 [ $? -le 1 ] || die "the run with the library alone did not work"
 echo "--- $backend behind the shim"
 "$here/run.sh" --bin "$bin" --lib "$shim" --backend "$backend" \
-	--expect "$expect" --out "$dir/$backend-shim"
+	--tool "$tool" --expect "${expect[0]}" --expect "${expect[1]}" --out "$dir/$backend-shim"
 status=$?
 while read -r name reason; do
 	case $name in '' | '#'* | '?'*) continue ;; esac
@@ -42,5 +44,5 @@ while read -r name reason; do
 			"it must not be on the list"
 		status=1
 	fi
-done <"$expect"
+done < <(cat "${expect[@]}")
 exit $status

@@ -4,11 +4,13 @@
 # run.sh - run the hazard cases, each in a process of its own.
 #
 #   run.sh --bin DIR [--lib LIB.so] [--backend NAME] [--only REGEX]
-#          [--expect FILE] [--jobs N] [--out FILE]
+#          [--tool ALLOCMUX] [--expect FILE]... [--jobs N] [--out FILE]
 #
 #   --bin      where CMake built the programs
 #   --lib      the library to preload; none: plain libc
 #   --backend  ALLOC_BACKEND for the cases, if LIB is our shim
+#   --tool     our launcher: what it sets for BACKEND is set for the cases, so
+#              that a library with much static TLS can be loaded
 #   --expect   names of cases that must fail here, one a line, with the reason
 #              after the name; "?" before a name: it may fail
 #   --out      write "case result reason" lines, separated by tabs
@@ -19,7 +21,8 @@
 # HZ_TIMEOUT: seconds a case may take (default 180).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-lib='' backend='' only=. expect=/dev/null jobs=$(nproc) out=/dev/null bin=''
+lib='' backend='' tool='' only=. jobs=$(nproc) out=/dev/null bin=''
+expect=(/dev/null)
 
 die() { echo "run.sh: $*" >&2; exit 2; }
 while [ $# -gt 0 ]; do
@@ -29,7 +32,8 @@ while [ $# -gt 0 ]; do
 	--lib) lib=$2 ;;
 	--backend) backend=$2 ;;
 	--only) only=$2 ;;
-	--expect) expect=$2 ;;
+	--tool) tool=$2 ;;
+	--expect) expect+=("$2") ;;
 	--jobs) jobs=$2 ;;
 	--out) out=$2 ;;
 	*) die "unknown option $1" ;;
@@ -37,14 +41,19 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 [ -x "$bin/workout" ] || die "no programs in '$bin'; build the tree first"
-[ -r "$expect" ] || die "cannot read $expect"
+cat "${expect[@]}" >/dev/null || die "cannot read a list"
 if [ -n "$lib" ]; then
 	lib=$(readlink -e "$lib") || die "no such library"
 fi
 
-export HZ_LIB=$lib HZ_BIN=$bin HZ_CASES=$here/cases
-unset LD_PRELOAD ALLOC_BACKEND
+unset LD_PRELOAD ALLOC_BACKEND GLIBC_TUNABLES
+export HZ_LIB=$lib HZ_PRELOAD=$lib HZ_BIN=$bin HZ_CASES=$here/cases
 [ -z "$backend" ] || export ALLOC_BACKEND=$backend
+if [ -n "$tool" ]; then
+	ask=("$tool" run --backend "$backend" -- printenv)
+	HZ_PRELOAD=$("${ask[@]}" LD_PRELOAD) || die "the tool does not work"
+	GLIBC_TUNABLES=$("${ask[@]}" GLIBC_TUNABLES) && export GLIBC_TUNABLES
+fi
 limit=${HZ_TIMEOUT:-180}
 ulimit -c 0
 results=$(mktemp -d)
@@ -56,7 +65,7 @@ run_case() {
 	name=${name%.*}
 	case $1 in
 	*.sh) set -- bash "$1" ;;
-	*) set -- env ${lib:+LD_PRELOAD="$lib"} "$bin/$name" ;;
+	*) set -- env ${HZ_PRELOAD:+LD_PRELOAD="$HZ_PRELOAD"} "$bin/$name" ;;
 	esac
 	timeout -k 2 "$limit" "$@" </dev/null >/dev/null 2>"$results/$name.err"
 	echo $? >"$results/$name.rc"
@@ -90,8 +99,8 @@ for file in "${cases[@]}"; do
 	13[2-9] | 159) verdict="CRASH($((rc - 128)))" ;;
 	*) verdict="FAIL($rc)" ;;
 	esac
-	must=$(grep -cE "^$name( |\$)" "$expect")
-	may=$(grep -cE "^\?$name( |\$)" "$expect")
+	must=$(cat "${expect[@]}" | grep -cE "^$name( |\$)")
+	may=$(cat "${expect[@]}" | grep -cE "^\?$name( |\$)")
 	case $verdict in
 	PASS)
 		if [ "$must" -gt 0 ]; then

@@ -31,13 +31,18 @@ int main(int c, char **v)
 	free(malloc(1 << 20));
 	CHECK(!pthread_create(&t, NULL, run, NULL));
 	pthread_join(t, NULL);
-	char pre[5000] = "LD_PRELOAD=";
+	/* what selects the library under test, between broken entries */
+	static const char *const kept[] = {
+		"LD_PRELOAD=", "ALLOC_BACKEND=", "GLIBC_TUNABLES="};
+	char *envs[8] = {"=weird", "novalue", ""};
+	int n = 3;
 	for (char **e = save; e && *e; e++) {
-		if (!strncmp(*e, "LD_PRELOAD=", 11)) {
-			snprintf(pre, sizeof pre, "%s", *e);
+		for (int i = 0; i < 3; i++) {
+			if (!strncmp(*e, kept[i], strlen(kept[i]))) {
+				envs[n++] = *e;
+			}
 		}
 	}
-	char *envs[] = {pre, "=weird", "novalue", "", NULL};
 	char *args[] = {v[0], "inner", NULL};
 	pid_t p = fork();
 	if (!p) {

@@ -12,6 +12,6 @@ o=$(under_clean "$HZ_BIN/workout" 2>&1)
 rc=$?
 [ $rc = 0 ] && [ -z "$o" ] || fail "workout: rc=$rc, noise: $o"
 t=glibc.malloc.trim_threshold=128:glibc.malloc.check=3:glibc.malloc.arena_max=1
-o=$(under GLIBC_TUNABLES=$t "$HZ_BIN/workout" 2>&1)
+o=$(under "$(tunables $t)" "$HZ_BIN/workout" 2>&1)
 rc=$?
 [ $rc = 0 ] && [ -z "$o" ] || fail "tunables: rc=$rc, noise: $o"

@@ -5,7 +5,7 @@
 # dlsym(RTLD_NEXT)) in both orders. class: R
 . "$HZ_CASES/hz.sh"
 w=$HZ_BIN/wrapper.so
-for order in "$w${HZ_LIB:+:$HZ_LIB}" "${HZ_LIB:+$HZ_LIB:}$w"; do
+for order in "$w${HZ_PRELOAD:+:$HZ_PRELOAD}" "${HZ_PRELOAD:+$HZ_PRELOAD:}$w"; do
 	for p in workout 46-libc-internal-allocs 21-cxx-new-matrix; do
 		under LD_PRELOAD="$order" "$HZ_BIN/$p" ||
 			fail "order $order, $p: rc=$?"

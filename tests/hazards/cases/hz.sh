@@ -2,12 +2,17 @@
 #
 # hz.sh - sourced by the .sh cases.
 #
-# The runner sets HZ_LIB (the library under test, or empty), HZ_BIN (where the
-# programs are) and HZ_CASES. ALLOC_BACKEND travels along where a case clears
-# the environment. Exit statuses are those of hz.h.
+# The runner sets HZ_LIB (the library under test, or empty), HZ_PRELOAD (what is
+# preloaded for it), HZ_BIN (where the programs are) and HZ_CASES. What selects
+# the library travels along where a case clears the environment. Exit statuses
+# are those of hz.h.
 HZ_ENV=()
-[ -z "$HZ_LIB" ] || HZ_ENV+=("LD_PRELOAD=$HZ_LIB")
+[ -z "$HZ_PRELOAD" ] || HZ_ENV+=("LD_PRELOAD=$HZ_PRELOAD")
 [ -z "${ALLOC_BACKEND-}" ] || HZ_ENV+=("ALLOC_BACKEND=$ALLOC_BACKEND")
+[ -z "${GLIBC_TUNABLES-}" ] || HZ_ENV+=("GLIBC_TUNABLES=$GLIBC_TUNABLES")
+
+# tunables LIST: the assignment that adds LIST to what is set already.
+tunables() { echo "GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}$1"; }
 
 # under CMD...: with the library under test preloaded.
 under() { env "${HZ_ENV[@]}" "$@"; }

@@ -13,13 +13,13 @@ for o in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	[ -e "$L/$o" ] || continue
 	[ "$(readlink -f "$L/$o")" != "$(readlink -f "$HZ_LIB")" ] || continue
 	any=1
-	for order in "$HZ_LIB:$L/$o" "$L/$o:$HZ_LIB"; do
+	for order in "$HZ_PRELOAD:$L/$o" "$L/$o:$HZ_PRELOAD"; do
 		for p in 17-valloc-pvalloc-memalign 21-cxx-new-matrix \
 			46-libc-internal-allocs workout; do
 			under LD_PRELOAD="$order" "$HZ_BIN/$p" >/dev/null 2>&1
 			rc=$?
 			[ $rc != 0 ] || continue
-			if [ "$order" = "$L/$o:$HZ_LIB" ]; then
+			if [ "$order" = "$L/$o:$HZ_PRELOAD" ]; then
 				under LD_PRELOAD="$L/$o" "$HZ_BIN/$p" \
 					>/dev/null 2>&1 || continue
 			fi
