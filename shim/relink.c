@@ -30,16 +30,6 @@ enum {
 };
 #endif
 
-/* A module, as far as its slots need it. */
-struct module {
-	uintptr_t base, start, end;
-	uintptr_t relro_start, relro_end;
-	const ElfW(Sym) * symbols;
-	const char *strings;
-	const ElfW(Rela) * tables[2]; /* DT_RELA, DT_JMPREL */
-	size_t counts[2];
-};
-
 struct work {
 	const struct relink_rule *rules;
 	size_t rule_count;
@@ -47,71 +37,6 @@ struct work {
 	int rewritten;
 	int error;
 };
-
-static const void *dynamic_address(uintptr_t base, uintptr_t value)
-{
-	return (const void *)(value < base ? base + value : value);
-}
-
-static void read_dynamic(struct module *module, const ElfW(Dyn) * dynamic)
-{
-	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
-		const void *addr = dynamic_address(module->base, d->d_un.d_ptr);
-
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			module->symbols = addr;
-			break;
-		case DT_STRTAB:
-			module->strings = addr;
-			break;
-		case DT_RELA:
-			module->tables[0] = addr;
-			break;
-		case DT_RELASZ:
-			module->counts[0] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		case DT_JMPREL:
-			module->tables[1] = addr;
-			break;
-		case DT_PLTRELSZ:
-			module->counts[1] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-static bool read_module(const struct dl_phdr_info *info, struct module *module)
-{
-	const ElfW(Dyn) *dynamic = NULL;
-	size_t page = os_page_size();
-
-	memset(module, 0, sizeof(*module));
-	module->base = info->dlpi_addr;
-	module->start = UINTPTR_MAX;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + p->p_vaddr;
-		uintptr_t end = start + p->p_memsz;
-
-		if (p->p_type == PT_DYNAMIC) {
-			dynamic = (const void *)start;
-		} else if (p->p_type == PT_GNU_RELRO) {
-			module->relro_start = round_down(start, page);
-			module->relro_end = round_down(end, page);
-		} else if (p->p_type == PT_LOAD) {
-			module->start =
-				start < module->start ? start : module->start;
-			module->end = end > module->end ? end : module->end;
-		}
-	}
-	if (dynamic) {
-		read_dynamic(module, dynamic);
-	}
-	return module->symbols && module->strings;
-}
 
 static const struct relink_rule *find_rule(
 	const struct work *work, const char *name)
@@ -130,13 +55,14 @@ static bool in_range(uintptr_t addr, const void *start, const void *end)
 }
 
 /* Store through read-only pages if need be. */
-static int store(const struct module *module, void **slot, void *value)
+static int store(const struct elf_object *object, void **slot, void *value)
 {
 	uintptr_t addr = (uintptr_t)slot;
 	size_t page = os_page_size();
 	void *start = (void *)round_down(addr, page);
-	bool read_only =
-		addr >= module->relro_start && addr < module->relro_end;
+	/* The loader protects whole pages of the RELRO segment. */
+	bool read_only = addr >= round_down(object->relro_start, page) &&
+			 addr < round_down(object->relro_end, page);
 
 	if (read_only &&
 		sys3(SYS_mprotect, start, page, PROT_READ | PROT_WRITE)) {
@@ -149,12 +75,13 @@ static int store(const struct module *module, void **slot, void *value)
 	return 0;
 }
 
-static void relink_slot(
-	struct work *work, const struct module *module, const ElfW(Rela) * rela)
+static void relink_slot(struct work *work, const struct elf_object *object,
+	const ElfW(Rela) * rela)
 {
 	unsigned type = (unsigned)ELF64_R_TYPE(rela->r_info);
-	const ElfW(Sym) *sym = &module->symbols[ELF64_R_SYM(rela->r_info)];
-	void **slot = (void **)(module->base + rela->r_offset);
+	const ElfW(Sym) *sym =
+		(const ElfW(Sym) *)object->symbols + ELF64_R_SYM(rela->r_info);
+	void **slot = (void **)(object->base + rela->r_offset);
 	const struct relink_rule *rule;
 	uintptr_t value;
 	bool is_lazy;
@@ -164,36 +91,37 @@ static void relink_slot(
 		rela->r_addend != 0) {
 		return;
 	}
-	rule = find_rule(work, module->strings + sym->st_name);
+	rule = find_rule(work, object->strings + sym->st_name);
 	if (!rule) {
 		return;
 	}
 	value = (uintptr_t)*slot;
 	/* An unbound slot points back into its module's own PLT. */
 	is_lazy = rule->unbound && type == RELOC_JUMP_SLOT &&
-		  value >= module->start && value < module->end;
+		  value >= object->start && value < object->end;
 	if (value == (uintptr_t)rule->to ||
 		(!is_lazy && !in_range(value, rule->start, rule->end))) {
 		return;
 	}
-	if (store(module, slot, rule->to)) {
+	if (store(object, slot, rule->to)) {
 		work->error = -EACCES;
 	} else {
 		work->rewritten++;
 	}
 }
 
-static int relink_module(struct dl_phdr_info *info, size_t size, void *arg)
+static int relink_object(const struct elf_object *object, void *arg)
 {
 	struct work *work = arg;
-	struct module module;
 
-	if (!read_module(info, &module) || module.base == work->own_base) {
+	if (object->base == work->own_base) {
 		return 0;
 	}
 	for (int t = 0; t < 2; t++) {
-		for (size_t i = 0; i < module.counts[t]; i++) {
-			relink_slot(work, &module, &module.tables[t][i]);
+		const ElfW(Rela) *table = object->relocations[t].table;
+
+		for (size_t i = 0; i < object->relocations[t].count; i++) {
+			relink_slot(work, object, &table[i]);
 		}
 	}
 	return 0;
@@ -208,6 +136,6 @@ int relink_apply(const struct relink_rule *rules, size_t count)
 		return -ENOENT;
 	}
 	work.own_base = self.base;
-	dl_iterate_phdr(relink_module, &work);
+	elf_for_each(relink_object, &work);
 	return work.error ? work.error : work.rewritten;
 }

@@ -61,6 +61,20 @@ static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
 		case DT_HASH:
 			object->sysv_hash = addr;
 			break;
+		case DT_RELA:
+			object->relocations[0].table = addr;
+			break;
+		case DT_RELASZ:
+			object->relocations[0].count =
+				d->d_un.d_val / sizeof(ElfW(Rela));
+			break;
+		case DT_JMPREL:
+			object->relocations[1].table = addr;
+			break;
+		case DT_PLTRELSZ:
+			object->relocations[1].count =
+				d->d_un.d_val / sizeof(ElfW(Rela));
+			break;
 		case DT_RUNPATH:
 		case DT_RPATH:
 			object->has_run_path = true;
@@ -93,6 +107,9 @@ static bool read_object(
 
 		if (p->p_type == PT_DYNAMIC) {
 			dynamic = (const void *)start;
+		} else if (p->p_type == PT_GNU_RELRO) {
+			object->relro_start = start;
+			object->relro_end = start + p->p_memsz;
 		} else if (p->p_type == PT_LOAD) {
 			if (start < object->start) {
 				object->start = start;

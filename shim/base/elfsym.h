@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A loaded object, as far as look-ups need it. Caller's storage. */
+/* A loaded object, as it lies in memory. Caller's storage. */
 struct elf_object {
 	uintptr_t base;                 /* load address */
 	uintptr_t start, end;           /* all of its segments */
@@ -30,6 +30,13 @@ struct elf_object {
 	const uint16_t *versions;       /* DT_VERSYM or NULL */
 	const uint32_t *gnu_hash;       /* DT_GNU_HASH or NULL */
 	const uint32_t *sysv_hash;      /* DT_HASH or NULL */
+
+	/* Relocations: DT_RELA and DT_JMPREL, and what is read-only after. */
+	struct elf_relocations {
+		const void *table; /* ElfW(Rela)[count] */
+		size_t count;
+	} relocations[2];
+	uintptr_t relro_start, relro_end;
 };
 
 /* The C library of this process (glibc or musl). False if there is none, as
