@@ -16,6 +16,7 @@
 #include "badptr.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "control.h"
 #include "dispatch.h"
 #include "lifecycle.h"
 #include "owner.h"
@@ -166,6 +167,20 @@ static int run_trim(struct reply *reply, const char *argument)
 	return 0;
 }
 
+/* Of the preload library; liballocmux, which replaces nothing, lacks it. */
+extern int amux_detach(void) __attribute__((weak));
+
+/* The channel was opened by attaching, and closes with its end. */
+static int run_detach(struct reply *reply, const char *argument)
+{
+	int err = amux_detach ? amux_detach() : ENOTSUP;
+
+	if (err != ENOTSUP) {
+		control_stop();
+	}
+	return err;
+}
+
 static const struct command {
 	const char *name;
 	bool needs_argument;
@@ -176,6 +191,8 @@ static const struct command {
 	{"ping", false, run_ping, ""},
 	{"status", false, run_status, ""},
 	{"switch", true, run_switch, "the backend cannot be used"},
+	{"detach", false, run_detach,
+		"it was started under the shim, not attached to"},
 	{"trim", false, run_trim, ""},
 };
 

@@ -21,6 +21,8 @@
 
 #include <malloc.h>
 
+#include <allocmux/control.h>
+
 #include "base/bits.h"
 #include "base/compiler.h"
 #include "base/os.h"
@@ -42,6 +44,12 @@ static __attribute__((constructor)) void load_backend(void)
 	takeover_start();
 	trace_start_late();
 	control_start_if_asked();
+}
+
+AMUX_API int amux_control_start(void)
+{
+	takeover_resume();
+	return control_start();
 }
 
 static __attribute__((destructor)) void finish_trace(void)

@@ -242,6 +242,14 @@ void takeover_catch_up(void)
 	}
 }
 
+void takeover_resume(void)
+{
+	if (g.late && !load_relaxed(&g.active)) {
+		store_relaxed(&g.active, true);
+		relink();
+	}
+}
+
 AMUX_API int amux_attach(const char *backend)
 {
 	return amux_backend_switch(backend);

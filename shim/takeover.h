@@ -26,6 +26,9 @@ bool takeover_needs_dlopen(const void *caller);
 /* As dlopen(3); relinks what has been loaded. */
 void *takeover_dlopen(const char *file, int flags);
 
+/* After amux_detach(): take the process's calls over again. */
+void takeover_resume(void);
+
 /* Relink after a dlopen that was a jump. Price when idle: one load. */
 void takeover_catch_up(void);
 

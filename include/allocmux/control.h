@@ -24,6 +24,10 @@
 #ifndef ALLOCMUX_CONTROL_H
 #define ALLOCMUX_CONTROL_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Grows when, and only when, an old client or program is misunderstood. */
 #define AMUX_CONTROL_PROTOCOL 1
 
@@ -34,5 +38,17 @@
 #define AMUX_CONTROL_LINE 1024
 
 #define AMUX_CONTROL_TIMEOUT_MS 5000
+
+/*
+ * Listen from now on, whatever ALLOC_CONTROL said at start, and, in a shim that
+ * was loaded late, undo an amux_detach(). 0 if it listens, else an errno value.
+ * `allocmux attach` calls this in the program. Not async-signal-safe. In
+ * liballocmux_shim only.
+ */
+int amux_control_start(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
