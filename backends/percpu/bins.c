@@ -64,6 +64,13 @@ enum {
 /* Offset of mm_cid in struct rseq, since 6.3. */
 enum { RSEQ_MM_CID = 24 };
 
+/* ThreadSanitizer does not see what the assembly does: shards under locks. */
+#ifdef __SANITIZE_THREAD__
+enum { RSEQ_VISIBLE = 0 };
+#else
+enum { RSEQ_VISIBLE = 1 };
+#endif
+
 /* Bins and spares of one CPU, each at bin_shift words into its half. */
 struct row {
 	uint64_t words[ROW_WORDS];
@@ -137,7 +144,7 @@ static void find_rseq(void)
 
 	percpu_hot.rseq = (const char *)&no_rseq - self;
 	percpu_hot.cid = percpu_hot.rseq + 4;
-	if (!&__rseq_offset || !&__rseq_size || !__rseq_size ||
+	if (!RSEQ_VISIBLE || !&__rseq_offset || !&__rseq_size || !__rseq_size ||
 		*(const int32_t *)(self + __rseq_offset + 4) < 0) {
 		return;
 	}
@@ -212,7 +219,7 @@ static uint64_t spare_take(int cpu, unsigned class)
 	return xchg_acquire(spare, 0);
 }
 
-static uint64_t word_read(const uint64_t *word)
+static AMUX_RACY uint64_t word_read(const uint64_t *word)
 {
 	return *(const volatile uint64_t *)word;
 }
@@ -226,7 +233,6 @@ static struct shard *shard_lock(void)
 	struct shard *shard =
 		&g.shards[(self * UINT64_C(0x9e3779b97f4a7c15)) >> 61];
 
-	shard->lock.rank = LOCK_RANK_HEAP; /* set here to keep .bss */
 	lock_acquire(&shard->lock);
 	return shard;
 }
@@ -374,7 +380,7 @@ static void row_drain(int cpu, bool fenced)
 {
 	uint64_t taken[CLASS_COUNT] = {0};
 
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		uint64_t *word = bin_of(cpu, class);
 
 		if (chain_top(word_read(word))) {
@@ -385,7 +391,7 @@ static void row_drain(int cpu, bool fenced)
 	if (fenced) {
 		fence();
 	}
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		if (chain_top(taken[class]) &&
 			word_read(bin_of(cpu, class)) == 0) {
 			central_put(class, taken[class]);
@@ -399,7 +405,7 @@ static void shards_drain(void)
 		struct shard *shard = &g.shards[i];
 
 		lock_acquire(&shard->lock);
-		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		for (unsigned class = 0; class < CLASS_COUNT; class++) {
 			uint64_t chain = shard->words[class];
 
 			shard->words[class] = 0;
@@ -414,7 +420,7 @@ static void shards_drain(void)
 /* Without a fence for the others, at least the CPU we are on. */
 static void own_row_drain(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		int cpu = cpu_number();
 		uint64_t chain;
 
@@ -449,7 +455,7 @@ void percpu_bins_drain(bool fenced)
 		own_row_drain();
 	}
 	for (uint32_t cpu = 0; cpu < seen; cpu++) {
-		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		for (unsigned class = 0; class < CLASS_COUNT; class++) {
 			uint64_t chain = spare_take((int)cpu, class);
 
 			if (chain) {

@@ -23,12 +23,15 @@
 #include <string.h>
 
 #include "lock.h"
+#include "mixed.h"
 
 enum {
 	LISTS = 4, /* of spans, by quarter of their blocks outside */
 	LIST_NONE = 0,
-	KEEP_SHIFT = 3, /* chains hold up to 1/8 of what is outside */
-	MAX_BLOCKS = 512
+	KEEP_SHIFT = 3,    /* chains hold up to 1/8 of what is outside */
+	KEEP_SMALL = 1024, /* at least so many of up to 128 bytes */
+	MAX_BLOCKS = 512,
+	HOLE_MAX = 2048 /* bytes; larger blocks are not looked for in holes */
 };
 
 struct central {
@@ -52,19 +55,29 @@ static struct {
 void central_init(const struct amux_host *host)
 {
 	g.host = host;
+	/* Left out of release builds, it spares start-up the pages. */
+	for (unsigned class = 0; LOCK_RANKS && class < CLASS_COUNT; class++) {
+		lock_init(&g.classes[class].lock, LOCK_RANK_HEAP);
+	}
 }
 
-/*
- * The locks need no initialisation beyond their rank, which only debug builds
- * read; setting it on first use spares start-up the pages.
- */
 static struct central *class_lock(unsigned class)
 {
 	struct central *central = &g.classes[class];
 
-	central->lock.rank = LOCK_RANK_HEAP;
 	lock_acquire(&central->lock);
 	return central;
+}
+
+/* A look without the lock, whether it is worth taking. */
+static AMUX_RACY bool chains_seen(const struct central *central)
+{
+	return central->chains != 0;
+}
+
+static AMUX_RACY bool spans_seen(const struct central *central)
+{
+	return central->spans != 0;
 }
 
 static uint64_t *next_chain(uint64_t chain)
@@ -191,14 +204,14 @@ static void span_destroy(struct central *central, uint32_t first)
 	pages_free(first, pages, false);
 }
 
-uint32_t span_head(uint32_t page)
+AMUX_RACY uint32_t span_head(uint32_t page)
 {
 	const struct page *desc = page_desc(page);
 
 	return page_state(desc) == PAGE_TAIL ? desc->head : page;
 }
 
-bool span_is_block(uint32_t page, const void *ptr)
+AMUX_RACY bool span_is_block(uint32_t page, const void *ptr)
 {
 	uint32_t first = span_head(page);
 	const struct page *span = page_desc(first);
@@ -249,6 +262,84 @@ static uint64_t span_carve(uint32_t first, struct page *span, uint64_t chain)
 	return chain;
 }
 
+static void chains_shrink(struct central *central, unsigned class, size_t keep);
+
+/*
+ * Bytes of a class's spans without blocks, if it is worth to adopt them. Read
+ * without the lock: a wrong answer is a worse choice.
+ */
+static AMUX_RACY size_t class_spare(unsigned class)
+{
+	const struct class_info *info = &percpu_class_info[class];
+	const struct central *central = &g.classes[class];
+	size_t bytes = (size_t)central->spans * info->pages * PAGE_SIZE;
+	size_t used = central->out * class_size(class);
+
+	return info->pages <= MIXED_PAGES && used < bytes / 4 * 3 ? bytes - used
+								  : 0;
+}
+
+/*
+ * Hand the sparse spans of the class with the most free memory over to mixed.c.
+ * The class lock of `wanting` is held, so another is only tried for.
+ */
+static bool holes_make(unsigned wanting)
+{
+	enum { ADOPT_MAX = 32, WORTH = 32 * 1024 };
+	unsigned best = CLASS_COUNT;
+	size_t most = WORTH;
+	int adopted = 0;
+
+	for (unsigned i = 0; i < CLASS_COUNT; i++) {
+		size_t spare = i == wanting ? 0 : class_spare(i);
+
+		if (spare > most) {
+			best = i;
+			most = spare;
+		}
+	}
+	if (best == CLASS_COUNT || !lock_try_acquire(&g.classes[best].lock)) {
+		return false;
+	}
+
+	struct central *central = &g.classes[best];
+
+	chains_shrink(central, best, 0);
+	for (unsigned list = 1; list < LISTS; list++) {
+		uint32_t first;
+
+		while (adopted < ADOPT_MAX &&
+			(first = *list_head(central, list)) != 0) {
+			list_remove(central, page_desc(first));
+			if (!mixed_adopt(first)) {
+				span_relist(central, first);
+				list = LISTS;
+				break;
+			}
+			central->spans--;
+			adopted++;
+		}
+	}
+	lock_release(&central->lock);
+	return adopted > 0;
+}
+
+/* Blocks out of holes, if the alternative is to touch fresh pages. */
+static uint64_t holes_take(unsigned class, uint64_t chain)
+{
+	const uint64_t empty = chain;
+
+	if (class_size(class) > HOLE_MAX) {
+		return chain;
+	}
+	chain = mixed_take(class, chain);
+	if (chain == empty && !pages_resident(percpu_class_info[class].pages) &&
+		holes_make(class)) {
+		chain = mixed_take(class, chain);
+	}
+	return chain;
+}
+
 static uint64_t spans_take(struct central *central, unsigned class)
 {
 	const unsigned cap = percpu_class_info[class].cap;
@@ -266,6 +357,10 @@ static uint64_t spans_take(struct central *central, unsigned class)
 		uint32_t first = list ? *list_head(central, list) : 0;
 
 		if (!list) {
+			if (chain != empty) {
+				break;
+			}
+			chain = holes_take(class, chain);
 			if (chain != empty) {
 				break;
 			}
@@ -315,6 +410,11 @@ static void spans_put(struct central *central, unsigned class, uint64_t chain)
 		uint64_t below = *block_link(block);
 		uint32_t page;
 
+		if (page_find(block, &page) && page_word(page) == WORD_MIXED &&
+			mixed_free(page, block)) {
+			block = chain_top(below);
+			continue;
+		}
 		if (!page_find(block, &page) ||
 			page_word(page) != class + WORD_CLASS ||
 			!span_is_block(page, block) ||
@@ -360,11 +460,19 @@ static void chains_shrink(struct central *central, unsigned class, size_t keep)
 	}
 }
 
+/* Blocks kept in chains in any case: a loop over as many costs no search. */
+static size_t central_least(unsigned class)
+{
+	size_t least = 2u * percpu_class_info[class].cap;
+
+	return class_size(class) <= 128 ? KEEP_SMALL : least;
+}
+
 void central_put(unsigned class, uint64_t chain)
 {
 	struct central *central = class_lock(class);
 	size_t keep = central->out >> KEEP_SHIFT;
-	size_t least = 2u * percpu_class_info[class].cap;
+	size_t least = central_least(class);
 
 	chains_push(central, class, chain);
 	chains_shrink(central, class, keep > least ? keep : least);
@@ -373,11 +481,11 @@ void central_put(unsigned class, uint64_t chain)
 
 void central_age(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		struct central *central = &g.classes[class];
 
 		/* A look without the lock: a wrong answer only waits. */
-		if (!*(volatile uint64_t *)&central->chains ||
+		if (!chains_seen(central) ||
 			!lock_try_acquire(&central->lock)) {
 			continue;
 		}
@@ -404,10 +512,10 @@ static void spans_flush(struct central *central)
 
 void central_flush(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		struct central *central;
 
-		if (!*(volatile uint32_t *)&g.classes[class].spans) {
+		if (!spans_seen(&g.classes[class])) {
 			continue;
 		}
 		central = class_lock(class);
@@ -423,7 +531,7 @@ void central_count(unsigned class, struct central_counts *counts)
 	struct central *central = &g.classes[class];
 
 	*counts = (struct central_counts){0};
-	if (!*(volatile uint32_t *)&central->spans) {
+	if (!spans_seen(central)) {
 		return;
 	}
 	central = class_lock(class);
@@ -489,14 +597,14 @@ const char *central_check(unsigned class)
 
 void central_prefork(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		lock_prefork(&g.classes[class].lock);
 	}
 }
 
 void central_postfork(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		lock_postfork(&g.classes[class].lock);
 	}
 }

@@ -98,14 +98,15 @@
 #define SMALL_MAX   32768
 
 /*
- * In the class map and in the bins' rows a class c is the word c + 2. Word 0
- * stands for "no block begins in this page", word 1 for a large block; both
- * words are zero in every row, so that a push to them always takes the slow
- * path.
+ * In the class map and in the bins' rows a class c is the word c + WORD_CLASS.
+ * The words before stand for "no block begins in this page", a large block,
+ * and a page of blocks of several classes; they are zero in every row, so that
+ * a push to them always takes the slow path.
  */
 #define WORD_NONE  0
 #define WORD_LARGE 1
-#define WORD_CLASS 2
+#define WORD_MIXED 2
+#define WORD_CLASS 3
 
 /* The facts the slow paths need of one class. */
 struct class_info {

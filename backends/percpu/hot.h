@@ -24,8 +24,8 @@
  *
  * Page-offset aliasing: each rseq section begins with a store to the thread's
  * rseq_cs; a bin word at the same offset modulo 4096 makes the following load
- * wait for it (twice the time of the pair). percpu_bins_init() places the bins off
- * that offset.
+ * wait for it (twice the time of the pair). percpu_bins_init() places the bins
+ * off that offset.
  */
 #ifndef AMUX_PERCPU_HOT_H
 #define AMUX_PERCPU_HOT_H

@@ -25,8 +25,11 @@
 #include "os.h"
 
 enum {
-	/* Below this a copy is cheaper than the kernel's work on mappings. */
-	MOVE_PAGES = 64
+	/*
+	 * Below this a copy into resident memory is cheaper than the kernel's
+	 * work on mappings, and than the faults when moved pages are renewed.
+	 */
+	MOVE_PAGES = 256
 };
 
 static void block_describe(uint32_t page, uint32_t pages, bool moved)
@@ -116,7 +119,7 @@ static void *block_move(uint32_t page, uint32_t old, uint32_t pages)
 {
 	char *from = page_addr(page);
 	bool move = old >= MOVE_PAGES;
-	uint32_t to = pages_alloc_roomy(pages);
+	uint32_t to = pages_alloc_roomy(pages, !move);
 	bool zero;
 
 	if (!to) {

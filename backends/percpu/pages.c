@@ -50,6 +50,8 @@ enum {
 #define AGE_MS 500
 /* Pages given back by one call of pages_age(). */
 #define AGE_LIMIT ((size_t)1 << 14)
+/* Kept in any case, beside an eighth of what is in use. */
+#define KEEP_MIN ((size_t)1 << 8)
 /* A run as long as this is given back when it is freed. */
 #define KEEP_MAX ((uint32_t)1 << 13)
 
@@ -60,7 +62,6 @@ static struct {
 	uint32_t top;       /* first page never used in the newest range */
 	uint32_t end;       /* of the newest range */
 	uint32_t committed; /* pages below are usable */
-	uint32_t max_pages; /* the tables' size */
 	size_t map_ready;   /* bytes of the map that are usable */
 	size_t desc_ready;  /* bytes of the descriptors that are usable */
 	size_t next_range;  /* bytes to ask for */
@@ -265,7 +266,7 @@ static bool range_add(uint32_t n)
 		return false;
 	}
 	for (;;) {
-		base = first + (size >> PAGE_SHIFT) < g.max_pages
+		base = first + (size >> PAGE_SHIFT) < percpu_pages.max_pages
 			       ? g.host->reserve(g.host, size, RANGE_UNIT)
 			       : NULL;
 		if (base || size == least) {
@@ -374,18 +375,34 @@ uint32_t pages_alloc(uint32_t n, uint32_t align, bool *zero)
 	return run;
 }
 
-uint32_t pages_alloc_roomy(uint32_t n)
+bool pages_resident(uint32_t n)
+{
+	bool resident;
+
+	lock_acquire(&g.lock);
+	resident = run_find(0, n) != 0;
+	lock_release(&g.lock);
+	return resident;
+}
+
+uint32_t pages_alloc_roomy(uint32_t n, bool resident)
 {
 	uint32_t roomy = n;
-	uint32_t run;
+	uint32_t run = 0;
 
 	if (__builtin_add_overflow(n, n, &roomy)) {
 		return 0;
 	}
 	lock_acquire(&g.lock);
-	run = run_find(1, roomy);
+	if (resident) {
+		run = run_find(0, roomy);
+	}
+	if (!run) {
+		run = run_find(1, roomy);
+	}
 	if (run) {
 		run_cut(run, n);
+		watch_idle();
 	} else {
 		run = top_take(roomy);
 		if (run) {
@@ -505,7 +522,8 @@ size_t pages_purge(size_t keep, size_t limit)
 
 /*
  * The least number of free dirty pages over a watch of AGE_MS was needed by
- * nobody in that time: that many are given back. If nothing came here for as
+ * nobody in that time: that many are given back, down to a floor that is not
+ * worth the faults when it is needed again. If nothing came here for as
  * long as a watch, all of them were idle.
  */
 void pages_age(uint64_t now)
@@ -518,8 +536,10 @@ void pages_age(uint64_t now)
 	}
 	g.touched = now;
 	if (now - g.aged >= AGE_MS && g.idle) {
+		size_t keep = g.free_pages[0] - g.idle;
+		size_t floor = g.used / 8 + KEEP_MIN;
 		size_t purged =
-			purge_locked(g.free_pages[0] - g.idle, AGE_LIMIT);
+			purge_locked(keep > floor ? keep : floor, AGE_LIMIT);
 
 		g.idle = purged < g.idle ? g.idle - purged : 0;
 		if (!purged) {
@@ -618,7 +638,8 @@ static size_t first_size(void)
 	size_t limit = os_address_limit();
 
 	if (limit == SIZE_MAX) {
-		g.max_pages = (uint32_t)(RANGE_MAX >> PAGE_SHIFT) + 16;
+		percpu_pages.max_pages =
+			(uint32_t)(RANGE_MAX >> PAGE_SHIFT) + 16;
 		return RANGE_MAX;
 	}
 	/* A quarter now and an eighth at a time later leaves the rest to
@@ -626,7 +647,8 @@ static size_t first_size(void)
 	if (limit > RANGE_MAX) {
 		limit = RANGE_MAX;
 	}
-	g.max_pages = (uint32_t)(limit >> PAGE_SHIFT) + 4 * PAGE_RANGES;
+	percpu_pages.max_pages =
+		(uint32_t)(limit >> PAGE_SHIFT) + 4 * PAGE_RANGES;
 	g.next_range = round_up(limit / 8, RANGE_UNIT);
 	return round_up(limit / 4, RANGE_UNIT);
 }
@@ -650,7 +672,8 @@ int pages_init(const struct amux_host *host, uint32_t first)
 	if (!base) {
 		return ENOMEM;
 	}
-	map_size = round_up((size_t)g.max_pages + 2, (size_t)1 << 16);
+	map_size =
+		round_up((size_t)percpu_pages.max_pages + 2, (size_t)1 << 16);
 	tables_size = map_size + round_up((map_size + 2) * sizeof(struct page),
 					 (size_t)1 << 18);
 	if (os_reserve(NULL, tables_size, &tables)) {

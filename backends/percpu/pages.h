@@ -26,6 +26,7 @@ enum page_state {
 	PAGE_NONE = 0, /* beyond the top, or inside a run */
 	PAGE_SPAN,     /* first page of a span */
 	PAGE_TAIL,     /* further page of a span; .head is its first */
+	PAGE_MIXED,    /* first page of an adopted span: mixed.h */
 	PAGE_LARGE,    /* first page of a large block */
 	PAGE_DIRTY,    /* first or last of a free run that may be resident */
 	PAGE_CLEAN     /* first or last of a free run that reads as zero */
@@ -60,6 +61,7 @@ struct page_range {
 /* What everybody may read; sync: written under the pages lock, append-only. */
 struct page_table {
 	struct page *desc;
+	uint32_t max_pages; /* the tables' size */
 	_Atomic uint32_t range_count;
 	struct page_range ranges[PAGE_RANGES];
 };
@@ -76,8 +78,14 @@ int pages_init(const struct amux_host *host, uint32_t first);
  */
 uint32_t pages_alloc(uint32_t n, uint32_t align, bool *zero);
 
-/* As pages_alloc(), from memory that is not resident, with room to grow. */
-uint32_t pages_alloc_roomy(uint32_t n);
+/* Would pages_alloc() of n pages be resident? A moment's answer. */
+bool pages_resident(uint32_t n);
+
+/*
+ * As pages_alloc(), with as much again free behind it to grow into; from
+ * resident memory only if asked for.
+ */
+uint32_t pages_alloc_roomy(uint32_t n, bool resident);
 
 /* Give a run back. */
 void pages_free(uint32_t first, uint32_t n, bool clean);
@@ -164,7 +172,7 @@ static inline void page_mark(uint32_t number, uint8_t word)
 	percpu_hot.map[number] = word;
 }
 
-static inline uint8_t page_word(uint32_t number)
+static inline AMUX_RACY uint8_t page_word(uint32_t number)
 {
 	return percpu_hot.map[number];
 }

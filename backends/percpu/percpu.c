@@ -6,6 +6,7 @@
  * decides what becomes of the rest, by the page's word in the class map:
  *
  *	a class      bins.c, central.c       blocks up to SMALL_MAX
+ *	WORD_MIXED   mixed.c                 the same in sparse spans
  *	WORD_LARGE   large.c                 runs of pages
  *	WORD_NONE    seed.c, or a bad pointer
  *
@@ -24,6 +25,7 @@
 #include "hot.h"
 #include "large.h"
 #include "lock.h"
+#include "mixed.h"
 #include "os.h"
 #include "pages.h"
 #include "seed.h"
@@ -108,12 +110,25 @@ static void free_in(uint32_t page, void *ptr)
 {
 	unsigned word = page_word(page);
 
-	if (word >= WORD_CLASS) {
-		if (unlikely(!span_is_block(page, ptr))) {
+	if (word >= WORD_CLASS && unlikely(!span_is_block(page, ptr))) {
+		word = page_word(page); /* adopted just now? */
+		if (word != WORD_MIXED) {
 			g.host->bad_pointer(g.host, "free", ptr,
 				"not the start of a block");
 			return;
 		}
+	}
+	if (word == WORD_MIXED) {
+		size_t size = mixed_size(page, ptr);
+
+		if (unlikely(!size)) {
+			g.host->bad_pointer(g.host, "free", ptr,
+				"not the start of a block, or freed twice");
+			return;
+		}
+		word = class_of_size(size) + WORD_CLASS;
+	}
+	if (word >= WORD_CLASS) {
 		percpu_bins_free(word - WORD_CLASS, ptr);
 		look_after();
 	} else if (word == WORD_LARGE && (uintptr_t)ptr % PAGE_SIZE == 0) {
@@ -159,7 +174,9 @@ static size_t size_in(uint32_t page, const void *ptr, const char *call)
 	if (word == WORD_LARGE) {
 		return large_size(page);
 	}
-	if (seed_page(page)) {
+	if (word == WORD_MIXED) {
+		size = mixed_size(page, ptr);
+	} else if (seed_page(page)) {
 		size = seed_size(ptr);
 	}
 	if (!size) {
@@ -249,7 +266,7 @@ static void *percpu_memalign(size_t align, size_t size)
 
 		/* Blocks lie at multiples of the lowest bit of their size. */
 		while (class < CLASS_COUNT && class_size(class) % align) {
-			class ++;
+			class++;
 		}
 		if (class < CLASS_COUNT) {
 			return percpu_malloc(class_size(class));
@@ -297,7 +314,7 @@ static void percpu_stats(struct amux_stats *stats)
 	seed_count(&seed_bytes, &seed_blocks);
 	stats->live_bytes = stats->large_bytes + seed_bytes;
 	stats->live_blocks = stats->large_blocks + seed_blocks;
-	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		struct central_counts central;
 		size_t cached, live;
 
@@ -333,6 +350,9 @@ static int walk_run(uint32_t first, struct page *page, void *arg)
 		return walk->visit(
 			page_addr(first), large_size(first), walk->arg);
 	}
+	if (page_state(page) == PAGE_MIXED) {
+		return mixed_each(first, page, walk->visit, walk->arg);
+	}
 	return span_each_live(first, page, walk->visit, walk->arg);
 }
 
@@ -351,7 +371,7 @@ static int percpu_check(void)
 {
 	const char *broken = pages_check();
 
-	for (unsigned class = 0; class < CLASS_COUNT && !broken; class ++) {
+	for (unsigned class = 0; class < CLASS_COUNT && !broken; class++) {
 		broken = central_check(class);
 	}
 	if (broken) {
@@ -374,6 +394,7 @@ static void percpu_prefork(void)
 	percpu_bins_prefork();
 	seed_prefork();
 	central_prefork();
+	mixed_prefork();
 	pages_prefork();
 }
 
@@ -383,6 +404,7 @@ static void percpu_postfork(void)
 		return;
 	}
 	pages_postfork();
+	mixed_postfork();
 	central_postfork();
 	seed_postfork();
 	percpu_bins_postfork();

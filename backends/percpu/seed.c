@@ -35,7 +35,6 @@ void *seed_malloc(unsigned class)
 	if (load_relaxed(&g.given[class]) >= share) {
 		return NULL;
 	}
-	g.lock.rank = LOCK_RANK_HEAP; /* set here to keep .bss */
 	lock_acquire(&g.lock);
 
 	size_t start = round_up(g.used, size & -size);

@@ -15,6 +15,12 @@
 #define AMUX_COLD          __attribute__((noinline, cold))
 #define AMUX_PRINTF(f, a)  __attribute__((format(printf, f, a)))
 
+/*
+ * A function that reads what others write without a lock, where any value will
+ * do or the caller's ownership makes it stable: not for ThreadSanitizer.
+ */
+#define AMUX_RACY __attribute__((no_sanitize("thread")))
+
 /* A symbol of the shared library; everything else is hidden. */
 #define AMUX_API __attribute__((visibility("default")))
 

@@ -64,6 +64,13 @@ struct lock {
 void lock_acquire_slow(struct lock *lock);
 void lock_release_slow(struct lock *lock, uint32_t state);
 
+/* Are ranks read at all? If not, locks of .bss may stay untouched. */
+#ifdef NDEBUG
+#define LOCK_RANKS 0
+#else
+#define LOCK_RANKS 1
+#endif
+
 #ifdef NDEBUG
 static inline void lock_rank_enter(const struct lock *lock)
 {
