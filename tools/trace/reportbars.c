@@ -10,13 +10,13 @@
 
 #include "textform.h"
 
-enum { BAR_WIDTH = 30, CHART_ROWS = 6 };
+enum { BAR_WIDTH = 20, CHART_ROWS = 6 };
 
 static void print_bar(int indent, uint64_t value, uint64_t whole)
 {
 	int length = (int)(text_percent(value, whole) * BAR_WIDTH / 100 + 0.5);
 
-	static const char full[] = "##############################";
+	static const char full[] = "####################";
 
 	static_assert(sizeof(full) == BAR_WIDTH + 1, "a bar's length");
 	printf(length > 0 ? "%*s%.*s\n" : "\n", indent, "", length, full);

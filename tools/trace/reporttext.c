@@ -33,6 +33,9 @@ static void print_head(const struct view *view)
 	const char *backend = texts[AMUX_TRACE_TEXT_BACKEND];
 	char text[TEXT_NUMBER];
 
+	if (exe != NULL && strrchr(exe, '/') != NULL) {
+		exe = strrchr(exe, '/') + 1;
+	}
 	printf("%s, pid %u", exe ? exe : "unknown program", t->header.pid);
 	if (backend != NULL) {
 		printf(", allocator %s", backend);
@@ -46,7 +49,7 @@ static void print_head(const struct view *view)
 	}
 	printf("\n");
 	if (t->info.cmdline != NULL) {
-		printf("command: %.200s\n", t->info.cmdline);
+		printf("command: %.*s\n", text_width() - 9, t->info.cmdline);
 	}
 	if (t->header.state == AMUX_TRACE_RUNNING) {
 		printf("The trace was not ended in order: the process was "
