@@ -124,7 +124,6 @@ def run_program(args, work, allocator):
     if args.outputs.setdefault(work.name, result["output"]) != \
             result["output"]:
         raise Failed("other output than that of the first run")
-    result["time"] = result["cpu"]
     return result
 
 
@@ -139,8 +138,8 @@ def run_one(args, work, allocator, scale):
     if result.get("checked") != 1:
         raise Failed("the workload did not report its check")
     # Wall time is the work's own: start-up is not part of it.
-    result["time"] = (result["seconds"] if work.time == "wall"
-                      else result["cpu"])
+    if work.threads:
+        result["wall_work"] = result["seconds"]
     if work.name == "threads-2000":
         bare = benchrun.measure(
             args.programs, command[:-1] + ["none"],

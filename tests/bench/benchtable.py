@@ -2,7 +2,7 @@
 """Tables and plots from the results of benchwork's workloads.
 
 A result is {work: {allocator: {metric: [values]}}}. Every table shows the
-ratio of the median (of the least time with --least) to the best peer's; the peers are
+ratio of the median (of the least time, with --least) to the best peer's; the peers are
 all allocators that are not ours, "none" (libc's) included. Spread is the
 distance of the extremes over the median, the widest of the row. Ours is bold
 where it is worse than the best peer by more than LOSS allows.
@@ -13,9 +13,11 @@ import subprocess
 
 import benchwork
 
-METRICS = (("time", "Time"), ("peak_kib", "Peak resident size"),
-           ("minor_faults", "Minor faults"))
-LOSS = {"time": 1.10, "cpu": 1.10, "peak_kib": 1.20, "minor_faults": 2.0}
+METRICS = (("cpu", "CPU time", "s"),
+           ("wall_work", "Wall time, rows of several threads", "s"),
+           ("peak_kib", "Peak resident size", "KiB"),
+           ("minor_faults", "Minor faults", "faults"))
+LOSS = {"wall_work": 1.10, "cpu": 1.10, "peak_kib": 1.20, "minor_faults": 2.0}
 KINDS = (("load", "loads"), ("program", "programs"),
          ("floor", "one pattern"))
 
@@ -31,7 +33,7 @@ def median(values):
 
 def figure(metric, values):
     """What stands for the values of several runs."""
-    if metric in ("time", "cpu"):
+    if metric in ("wall_work", "cpu"):
         return time_figure(values) if values else None
     return median(values)
 
@@ -84,7 +86,7 @@ def ratios(results, works, names, metric):
     """{name: [ratio to the best peer]} and the table's rows."""
     columns = {name: [] for name in names}
     rows = []
-    shown = "%.3g s" if metric in ("time", "cpu") else "%d"
+    shown = "%.3g s" if metric in ("wall_work", "cpu") else "%d"
     for work in works:
         row = results.get(work.name, {})
         best = best_peer(row, metric)
@@ -121,12 +123,10 @@ def print_summary(results, names):
     """Geometric means only."""
     rows = []
     for kind, label in KINDS:
-        for metric, what in (("time", "time"), ("cpu", "CPU time"),
-                             ("peak_kib", "peak resident size"),
-                             ("minor_faults", "minor faults")):
+        for metric, what, _ in METRICS:
             columns, found = ratios(results, works_of(kind), names, metric)
             if found:
-                print_means(columns, names, rows, "%s, %s" % (label, what))
+                print_means(columns, names, rows, "%s: %s" % (label, what))
                 rows[-1] = [rows[-1][0], str(len(found)), *rows[-1][2:-1]]
     if rows:
         print("### Geometric means of the ratios to the best peer\n")
@@ -140,21 +140,21 @@ def works_of(kind):
 
 
 def print_ratios(results, names):
-    """The three tables of ratios."""
-    for metric, title in METRICS:
-        unit = {"time": "s", "peak_kib": "KiB", "minor_faults": "faults"}
-        print("### %s, ratio to the best peer\n" % title)
-        header = ["workload", "best peer (%s)" % unit[metric], *names,
+    """A table of ratios for each metric."""
+    for metric, title, unit in METRICS:
+        header = ["workload", "best peer (%s)" % unit, *names,
                   "spread"]
         rows = []
         for kind, label in KINDS:
-            if kind == "floor" and metric != "time":
+            if kind == "floor" and metric != "cpu":
                 continue
             columns, found = ratios(results, works_of(kind), names, metric)
             if found:
                 rows += found
                 print_means(columns, names, rows, "geometric mean, " + label)
-        print_table(header, rows)
+        if rows:
+            print("### %s, ratio to the best peer\n" % title)
+            print_table(header, rows)
 
 
 def print_extra(results, names):
@@ -180,7 +180,7 @@ def plot(results, names, path):
     """Geometric means of time against peak size, one point each: SVG."""
     points = []
     works = [work for work in benchwork.WORKLOADS if work.kind == "load"]
-    times, _ = ratios(results, works, names, "time")
+    times, _ = ratios(results, works, names, "cpu")
     sizes, _ = ratios(results, works, names, "peak_kib")
     for name in names:
         if times[name] and sizes[name]:
@@ -192,7 +192,7 @@ def plot(results, names, path):
         "set output '%s'" % path.replace("'", "''"),
         "set title 'Geometric means over the workloads; 1 is the best peer "
         "of each'",
-        "set xlabel 'time, ratio to the best peer'",
+        "set xlabel 'CPU time, ratio to the best peer'",
         "set ylabel 'peak resident size, ratio to the best peer'",
         "set grid", "unset key", "set offsets graph 0.1, 0.15, 0.1, 0.1",
         "plot '-' using 1:2:3 with labels point pt 7 offset char 0,0.8",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The workloads: which program in which mode, and what is compared.
 
-`time` is CPU time (user and system) for one thread, wall time of the fixed
-work for several: there waiting counts. The kinds have geometric means of
+Rows with `threads` are also compared by the wall time of their work: waiting
+counts there. The kinds have geometric means of
 their own: `load` is a pattern of use with all its memory, `floor` one bare
 sequence of calls, `program` a program that nobody here wrote.
 """
@@ -14,11 +14,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Work:
     """One row of the tables."""
 
-    def __init__(self, name, program, mode="", time="cpu", extra=(),
+    def __init__(self, name, program, mode="", threads=False, extra=(),
                  kind="load"):
         self.name = name
         self.command = [program] + ([mode] if mode else [])
-        self.time = time
+        self.threads = threads
         self.extra = extra
         self.kind = kind
 
@@ -41,20 +41,20 @@ RETURN = ("kib_peak", "kib_freed95", "kib_trimmed95", "kib_freed",
           "kib_second_later", "kib_trimmed")
 
 WORKLOADS = (
-    Work("larson", "w_larson", time="wall"),
-    Work("xmalloc", "w_xmalloc", time="wall"),
-    Work("cache-thrash", "w_scratch", "thrash", time="wall"),
-    Work("cache-scratch", "w_scratch", "scratch", time="wall"),
-    Work("mstress", "w_mstress", time="wall"),
+    Work("larson", "w_larson", threads=True),
+    Work("xmalloc", "w_xmalloc", threads=True),
+    Work("cache-thrash", "w_scratch", "thrash", threads=True),
+    Work("cache-scratch", "w_scratch", "scratch", threads=True),
+    Work("mstress", "w_mstress", threads=True),
     Work("lifetimes", "w_lifetimes", "alone"),
-    Work("lifetimes-mt", "w_lifetimes", "shared", time="wall"),
+    Work("lifetimes-mt", "w_lifetimes", "shared", threads=True),
     Work("churn-10k", "w_churn", "small"),
     Work("churn-50k", "w_churn", "large"),
-    Work("threads-64", "w_threads", "cross", time="wall"),
-    Work("threads-8", "w_threads", "mix", time="wall"),
-    Work("threads-2000", "w_threads", "many", time="wall",
+    Work("threads-64", "w_threads", "cross", threads=True),
+    Work("threads-8", "w_threads", "mix", threads=True),
+    Work("threads-2000", "w_threads", "many", threads=True,
          extra=("kib_thread",)),
-    Work("thread-churn", "w_thread_churn", time="wall",
+    Work("thread-churn", "w_thread_churn", threads=True,
          extra=("rss_growth",)),
     Work("realloc-one", "w_realloc", "one"),
     Work("realloc-vectors", "w_realloc", "vectors",
