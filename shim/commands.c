@@ -21,11 +21,14 @@
 #include "lifecycle.h"
 #include "owner.h"
 #include "registry.h"
+#include "trace/trace.h"
 #include "window.h"
 
 static struct {
 	/* Owners that have been seen to report live bytes: their 0 is a 0. */
 	bool tells_live[OWNER_LIMIT]; /* sync: the control thread's */
+	/* Kept by the tracer from its start on. */
+	char trace_pattern[AMUX_CONTROL_LINE]; /* sync: the control thread's */
 } g;
 
 void reply_line(struct reply *reply, const char *format, ...)
@@ -167,6 +170,48 @@ static int run_trim(struct reply *reply, const char *argument)
 	return 0;
 }
 
+static int reply_trace(struct reply *reply, int err)
+{
+	if (!err && trace_file()) {
+		reply_line(reply, "trace file=%s", trace_file());
+	}
+	return err;
+}
+
+/* "[MODE[ PATTERN]]"; MODE may be "-", for what was said before. */
+static int run_trace_start(struct reply *reply, const char *argument)
+{
+	const char *pattern = strchr(argument, ' ');
+	size_t len = pattern ? (size_t)(pattern - argument) : strlen(argument);
+	char mode[16];
+
+	if (len >= sizeof(mode)) {
+		return EINVAL;
+	}
+	memcpy(mode, argument, len);
+	mode[len] = '\0';
+	if (pattern) {
+		if (trace_file()) {
+			return EBUSY; /* the pattern of that one is in use */
+		}
+		log_format(g.trace_pattern, sizeof(g.trace_pattern), "%s",
+			pattern + 1);
+	}
+	return reply_trace(reply,
+		trace_start(*mode && strcmp(mode, "-") != 0 ? mode : NULL,
+			pattern ? g.trace_pattern : NULL));
+}
+
+static int run_trace_stop(struct reply *reply, const char *argument)
+{
+	return reply_trace(reply, trace_stop());
+}
+
+static int run_trace_snapshot(struct reply *reply, const char *argument)
+{
+	return reply_trace(reply, trace_snapshot());
+}
+
 /* Of the preload library; liballocmux, which replaces nothing, lacks it. */
 extern int amux_detach(void) __attribute__((weak));
 
@@ -193,6 +238,11 @@ static const struct command {
 	{"switch", true, run_switch, "the backend cannot be used"},
 	{"detach", false, run_detach,
 		"it was started under the shim, not attached to"},
+	{"trace-start", false, run_trace_start,
+		"the trace cannot start: it runs already, its file cannot be "
+		"written, or the mode is none of record, profile, sample"},
+	{"trace-stop", false, run_trace_stop, "no trace is running"},
+	{"trace-snapshot", false, run_trace_snapshot, "no trace is running"},
 	{"trim", false, run_trim, ""},
 };
 

@@ -28,7 +28,8 @@ print("done")
 
 
 def python(code, **env):
-    return h.launch(PYTHON, "-c", code, PYTHONMALLOC="malloc", **env)
+    return h.launch(PYTHON, "-c", code, PYTHONMALLOC="malloc",
+                    ALLOC_BACKEND="system", **env)
 
 
 def descriptors(pid):
@@ -98,6 +99,19 @@ h.check("a line without end does no harm",
         ask(on.pid, b"ping\n").endswith("ok\n"))
 h.check("zero bytes are an error", ask(on.pid, b"\0\0\0\n").startswith("error"))
 h.check("the channel serves on", h.run("status", on.pid).returncode == 0)
+
+# A trace, from outside.
+trace = os.path.join(h.work, "trace")
+h.check("no trace, nothing to stop",
+        ask(on.pid, b"trace-stop\n").startswith("error "))
+answer = ask(on.pid, f"trace-start record {trace}\n".encode())
+h.check("a trace starts", answer == f"trace file={trace}\nok\n", answer)
+h.check("a second one does not",
+        ask(on.pid, b"trace-start\n").startswith("error "))
+h.check("a snapshot is taken",
+        ask(on.pid, b"trace-snapshot\n").endswith("ok\n"))
+h.check("the trace stops", ask(on.pid, b"trace-stop\n").endswith("ok\n"))
+h.check("its file is there", os.path.getsize(trace) > 0)
 
 # Who may speak.
 if os.geteuid() == 0:

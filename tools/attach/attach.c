@@ -29,8 +29,8 @@ enum { KEY_SECCOMP = 256, SECCOMP_FILTERED = 2 };
 
 static const struct tool_option attach_options[] = {
 	{"backend", 'b', "NAME",
-		"Serve new blocks from this backend; without it libc goes on "
-		"serving, by way of the shim",
+		"Serve new blocks from this backend; without it, from what the "
+		"program's environment says (ALLOC_BACKEND), or the default",
 		VALUE_BACKEND},
 	{"filtered", KEY_SECCOMP, NULL,
 		"Attach although the program filters its system calls "
@@ -242,6 +242,29 @@ static int attach(const struct target *target, const char *shim)
 	return status;
 }
 
+static int say_attached(const struct target *target)
+{
+	struct answer answer;
+	uint64_t active;
+	int status = channel_do(target, "status", NULL, &answer);
+
+	if (status != 0) {
+		return status;
+	}
+	for (size_t i = 0; i < answer.count; i++) {
+		const char *keys = answer_line(answer.lines[i], "owner");
+
+		if (keys != NULL && answer_number(keys, "active", &active) &&
+			active) {
+			printf("%d (%s): attached; new blocks come from %s\n",
+				(int)target->pid, target->name,
+				answer_rest(keys, "name"));
+		}
+	}
+	answer_free(&answer);
+	return TOOL_OK;
+}
+
 static int attach_main(int argc, char **argv)
 {
 	const char *operand, *shim;
@@ -272,9 +295,7 @@ static int attach_main(int argc, char **argv)
 		}
 	}
 	if (status == 0) {
-		printf("%d (%s): attached%s%s\n", (int)target.pid, target.name,
-			g.backend ? "; new blocks come from " : "",
-			g.backend ? g.backend : "");
+		status = say_attached(&target);
 	}
 	return status;
 }
