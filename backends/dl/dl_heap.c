@@ -129,23 +129,31 @@ static struct chunk *allocate_from_victim(struct heap *heap, size_t need)
 	return carve(heap, victim, size, need, dirty, false);
 }
 
-static struct chunk *allocate_from_top(struct heap *heap, size_t need)
+/* The top is shorter from now on: it begins at top. */
+static inline void top_begin(struct heap *heap, struct chunk *top)
 {
-	struct chunk *chunk = heap->top;
-	struct chunk *top = chunk_at(chunk, need);
-
+	heap->top_size -= (size_t)((char *)top - (char *)heap->top);
 	heap->top = top;
-	heap->top_size -= need;
-	heap->used += need;
 	chunk_set_head(top, heap->top_size | PREV_IN_USE);
-	chunk_set_head(chunk, need | PREV_IN_USE | IN_USE);
 	if (top > heap->top_high) {
 		heap->top_high = top;
 	}
 	if ((char *)block_of(top) > heap->fresh) {
-		heap->zero_from = heap->fresh;
-		heap->zero_to = (char *)top;
 		heap->fresh = block_of(top);
+	}
+}
+
+static struct chunk *allocate_from_top(struct heap *heap, size_t need)
+{
+	struct chunk *chunk = heap->top;
+	char *fresh = heap->fresh;
+
+	top_begin(heap, chunk_at(chunk, need));
+	heap->used += need;
+	chunk_set_head(chunk, need | PREV_IN_USE | IN_USE);
+	if (heap->fresh > fresh) {
+		heap->zero_from = fresh;
+		heap->zero_to = (char *)heap->top;
 	}
 	return chunk;
 }
@@ -309,7 +317,8 @@ static bool grow_in_place(struct heap *heap, struct chunk *chunk, size_t need)
 				return false;
 			}
 		}
-		allocate_from_top(heap, need - size);
+		heap->used += need - size;
+		top_begin(heap, chunk_at(chunk, need));
 		chunk_set_head(after, 0);
 		chunk_set_head(chunk, need | flags);
 		return true;

@@ -72,6 +72,52 @@ static void test_heap_larger_than_an_extent_spans_segments(void **state)
 	dl->heap_destroy(heap);
 }
 
+static void test_heap_takes_the_smallest_chunk_that_fits(void **state)
+{
+	enum { COUNT = 400, QUERIES = 4000, LEAST = 1200 };
+	void *heap = dl->heap_create(NULL, 0);
+	char *blocks[COUNT];
+	size_t usable[COUNT];
+	unsigned random = 5;
+
+	for (int i = 0; i < COUNT; i++) {
+		random = random * 1103515245 + 12345;
+
+		/* Sizes that crowd into few trees, all different. */
+		size_t size = LEAST + (size_t)i * 48 +
+			      (i % 7 ? 0 : (random >> 16) * 16);
+
+		blocks[i] = dl->heap_malloc(heap, size);
+		usable[i] = dl->usable_size(blocks[i]);
+		assert_non_null(dl->heap_malloc(heap, 100)); /* a fence */
+	}
+	for (int i = 0; i < COUNT; i++) {
+		dl->heap_free(heap, blocks[i]);
+	}
+	for (int n = 0; n < QUERIES; n++) {
+		int best = -1;
+
+		random = random * 1103515245 + 12345;
+
+		size_t need = LEAST + (random >> 8) % 20000;
+
+		for (int i = 0; i < COUNT; i++) {
+			if (usable[i] >= need &&
+				(best < 0 || usable[i] < usable[best])) {
+				best = i;
+			}
+		}
+		char *block = dl->heap_malloc(heap, need);
+
+		assert_non_null(block);
+		if (best >= 0) {
+			assert_ptr_equal(block, blocks[best]);
+		}
+		dl->heap_free(heap, block);
+	}
+	dl->heap_destroy(heap);
+}
+
 static void test_heap_blocks_may_be_freed_by_free(void **state)
 {
 	void *heap = dl->heap_create(NULL, 0);
@@ -225,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_heap_grows_and_vanishes_whole),
 		cmocka_unit_test(
 			test_heap_larger_than_an_extent_spans_segments),
+		cmocka_unit_test(test_heap_takes_the_smallest_chunk_that_fits),
 		cmocka_unit_test(test_heap_blocks_may_be_freed_by_free),
 		cmocka_unit_test(test_heap_never_leaves_the_callers_memory),
 		cmocka_unit_test(test_heap_refuses_memory_that_is_too_small),
