@@ -10,6 +10,7 @@
 #include "lifecycle.h"
 #include "owner.h"
 #include "registry.h"
+#include "trace/trace.h"
 
 AMUX_API const char *amux_version(void)
 {
@@ -36,4 +37,25 @@ AMUX_API int amux_backend_switch(const char *name)
 AMUX_API const char *amux_owner(const void *ptr)
 {
 	return registry_name(dispatch_owner(ptr));
+}
+
+AMUX_API int amux_trace_start(const char *mode, const char *file)
+{
+	lifecycle_start();
+	return trace_start(mode, file);
+}
+
+AMUX_API int amux_trace_stop(void)
+{
+	return trace_stop();
+}
+
+AMUX_API int amux_trace_snapshot(void)
+{
+	return trace_snapshot();
+}
+
+AMUX_API const char *amux_trace_file(void)
+{
+	return trace_file();
 }

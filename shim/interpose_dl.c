@@ -22,6 +22,7 @@
 #include "family.h"
 #include "loader.h"
 #include "takeover.h"
+#include "trace/rules.h"
 
 static bool in_libc(const void *function)
 {
@@ -77,4 +78,15 @@ void *interpose_real_dlvsym(void)
 {
 	find_loader();
 	return (void *)loader_real.dlvsym;
+}
+
+/* The tracer must know when addresses may begin to mean something else. */
+AMUX_API int dlclose(void *handle)
+{
+	int ret;
+
+	lifecycle_start();
+	ret = loader_close(handle);
+	rules_advance_epoch();
+	return ret;
 }

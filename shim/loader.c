@@ -53,11 +53,9 @@ void *loader_symbol(void *handle, const char *name)
 	return loader_real.dlsym ? loader_real.dlsym(handle, name) : NULL;
 }
 
-void loader_close(void *handle)
+int loader_close(void *handle)
 {
-	if (g.dlclose) {
-		g.dlclose(handle);
-	}
+	return g.dlclose ? g.dlclose(handle) : -1;
 }
 
 const char *loader_error(void)

@@ -36,7 +36,7 @@ extern AMUX_HIDDEN struct loader_real loader_real;
 /* As dlopen(3), dlsym(3), dlclose(3), dlerror(3). */
 void *loader_open(const char *file, int flags);
 void *loader_symbol(void *handle, const char *name);
-void loader_close(void *handle);
+int loader_close(void *handle);
 const char *loader_error(void);
 
 #endif

@@ -108,6 +108,36 @@ int amux_attach(const char *backend);
  */
 int amux_detach(void);
 
+/*
+ * Start a trace of this process's allocations, or go on with one that was
+ * stopped. mode is "record", "profile" or "sample", NULL for what ALLOC_TRACE
+ * or the first start said (else "record"). file is a file name with the
+ * conversions of ALLOC_TRACE_FILE, NULL for what that says; it must live as
+ * long as the process. A process has one trace: once begun, mode and file
+ * stay. Returns 0, or an errno value: EALREADY if it is running, EINVAL for an
+ * unknown mode, EBUSY for another mode or file than the trace has, otherwise
+ * why the file could not be made; all but EALREADY with one line on stderr.
+ * Thread-safe; not async-signal-safe.
+ */
+int amux_trace_start(const char *mode, const char *file);
+
+/*
+ * Stop it. What was recorded stays in the file. Returns 0, or EALREADY if none
+ * is running. Thread-safe; not async-signal-safe. Calls that other threads are
+ * in at this moment may still be recorded.
+ */
+int amux_trace_stop(void);
+
+/*
+ * Mark this moment in the trace; in mode "profile", with a copy of all
+ * counters. Returns 0, or EINVAL if no trace is running. Thread-safe; not
+ * async-signal-safe.
+ */
+int amux_trace_snapshot(void);
+
+/* Path of this process's trace file, NULL if it has none. Thread-safe. */
+const char *amux_trace_file(void);
+
 #ifdef __cplusplus
 }
 #endif

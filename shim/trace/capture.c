@@ -10,8 +10,8 @@
  * read them, and the first difference ends the comparison; so nothing is read
  * that a walk would not read, and nothing can fault.
  *
- * A stack too deep for a walk keeps its inner frames, a gap (address 0), and
- * the root as it was last seen whole, provided that its words are unchanged.
+ * Of a stack too deep for a walk (walk.h) the words of the frames left out are
+ * not compared: those frames are not in the result either.
  *
  * Words live in a ring that all entries of the thread share: `position` counts
  * words for ever, an entry is alive while its words are less than a ring old.
@@ -74,83 +74,45 @@ static inline bool entry_matches(const struct capture *c,
 	return true;
 }
 
-/* ---- deep stacks ---- */
-
-static void remember_root(struct capture *c)
-{
-	struct walk *w = &c->walk;
-	size_t first = w->count - CAPTURE_ROOT;
-	/* The return address of frame `first` is the word before its own. */
-	size_t word = w->first_word[first] - 1;
-	size_t words = w->words - word;
-
-	if (words > sizeof(c->root.word) / sizeof(c->root.word[0])) {
-		return;
-	}
-	c->root.count = CAPTURE_ROOT;
-	c->root.words = (uint32_t)words;
-	memcpy(c->root.frames, &w->frames[first], sizeof(c->root.frames));
-	memcpy(c->root.word, &w->word[word], words * sizeof(c->root.word[0]));
-}
-
-/* Append gap and root to the frames; adds the root's words to the walk's. */
-static size_t append_root(struct capture *c, size_t count)
-{
-	struct walk *w = &c->walk;
-	uint64_t inner = w->word[w->words - 1].addr;
-
-	c->frames[count++] = 0;
-	if (c->root.count == 0 || c->root.word[0].addr <= inner) {
-		return count;
-	}
-	for (uint32_t i = 0; i < c->root.words; i++) {
-		const struct walk_word *word = &c->root.word[i];
-
-		if (!walk_readable(w, word->addr) ||
-			*(const volatile uint64_t *)(uintptr_t)word->addr !=
-				word->value) {
-			return count;
-		}
-	}
-	if (w->words + c->root.words <= WALK_WORDS) {
-		memcpy(&w->word[w->words], c->root.word,
-			c->root.words * sizeof(c->root.word[0]));
-		w->words += c->root.words;
-	}
-	memcpy(&c->frames[count], c->root.frames, sizeof(c->root.frames));
-	return count + c->root.count;
-}
-
 /* ---- misses ---- */
 
 static void remember(struct capture *c, struct capture_entry *e,
 	const struct walk_registers *r, uint32_t epoch, uint32_t id)
 {
 	const struct walk *w = &c->walk;
+	const struct walk_word *words = walk_words(w);
 	uint64_t position = c->position;
 	uint64_t left = CAPTURE_WORDS - position % CAPTURE_WORDS;
+	uint32_t count = 0;
+	uint32_t *offsets;
+	uint64_t *values;
 
 	e->pc = 0;
 	if (left < w->words) {
 		position += left;
 	}
+	offsets = &c->offsets[position % CAPTURE_WORDS];
+	values = &c->values[position % CAPTURE_WORDS];
 	for (size_t i = 0; i < w->words; i++) {
-		uint64_t offset = w->word[i].addr - r->sp;
+		uint64_t offset = words[i].addr - r->sp;
 
+		if (words[i].addr == 0) {
+			continue;
+		}
 		if (offset > UINT32_MAX) {
 			return; /* another stack: a signal's */
 		}
-		c->offsets[position % CAPTURE_WORDS + i] = (uint32_t)offset;
-		c->values[position % CAPTURE_WORDS + i] = w->word[i].value;
+		offsets[count] = (uint32_t)offset;
+		values[count++] = words[i].value;
 	}
-	c->position = position + w->words;
+	c->position = position + count;
 	*e = (struct capture_entry){
 		.pc = r->pc,
 		.sp = r->sp,
 		.fp = r->fp,
 		.fp_mask = w->uses_fp ? UINT64_MAX : 0,
 		.position = position,
-		.count = (uint32_t)w->words,
+		.count = count,
 		.epoch = epoch,
 		.id = id,
 	};
@@ -174,32 +136,82 @@ static void consider(struct capture *c, const struct walk_registers *r,
 	c->recent[set] = way;
 }
 
+/* The frames from index `cut` on, as a list; returns its length. */
+static size_t list_frames(struct capture *c, size_t cut)
+{
+	const struct walk *w = &c->walk;
+	size_t count = 0;
+
+	for (size_t i = cut; i < w->count; i++) {
+		if (w->gap && i == w->gap) {
+			c->frames[count++] = 0;
+		}
+		c->frames[count++] = walk_frame_at(w, i)->pc;
+	}
+	return count;
+}
+
+static struct walk_hash hash_list(
+	const uint64_t *frames, size_t count, uint32_t epoch)
+{
+	struct walk_hash hash = walk_hash_start(epoch);
+
+	while (count-- > 0) {
+		hash = walk_hash_add(hash, frames[count]);
+	}
+	return hash;
+}
+
+/* A stack whose hash is not just the sum of its frames. */
+static AMUX_NOINLINE uint32_t identify_irregular(
+	struct capture *c, size_t cut, enum walk_end end)
+{
+	uint32_t epoch = c->walk.epoch;
+	size_t count = list_frames(c, cut);
+	struct walk_hash hash;
+	uint32_t id;
+
+	if (end == WALK_OTHER) {
+		count = fallback_unwind(c->frames, count, CAPTURE_FRAMES);
+	}
+	hash = hash_list(c->frames, count, epoch);
+	id = stacks_find(hash);
+	return id ? id : stacks_define(hash, c->frames, count);
+}
+
+static uint32_t identify(struct capture *c, size_t cut)
+{
+	struct walk_hash hash = walk_frame_at(&c->walk, cut)->hash;
+	uint32_t id = stacks_find(hash);
+
+	if (unlikely(!id)) {
+		size_t count = list_frames(c, cut);
+
+		id = stacks_define(hash, c->frames, count);
+	}
+	return id;
+}
+
 static AMUX_NOINLINE uint32_t capture_slow(
 	struct capture *c, const struct walk_registers *r, uint32_t set)
 {
-	uint32_t epoch = rules_epoch();
 	struct walk *w = &c->walk;
 	enum walk_end end = walk_stack(w, r);
 	size_t cut = 0;
-	size_t count;
 	uint32_t id;
 
 	c->misses++;
-	while (cut + 1 < w->count && w->frames[cut] - own.start < own.size) {
+	while (cut + 1 < w->count &&
+		walk_frame_at(w, cut)->pc - own.start < own.size) {
 		cut++;
 	}
-	count = w->count - cut;
-	memcpy(c->frames, &w->frames[cut], count * sizeof(c->frames[0]));
-	if (end == WALK_COMPLETE && w->count > 2 * CAPTURE_ROOT) {
-		remember_root(c);
-	} else if (end == WALK_FULL) {
-		count = append_root(c, count);
-	} else if (end == WALK_OTHER) {
-		count = fallback_unwind(c->frames, count, CAPTURE_FRAMES);
+	if (unlikely(end == WALK_OTHER || w->gap)) {
+		id = identify_irregular(c, cut, end);
+	} else {
+		id = identify(c, cut);
 	}
-	id = stacks_id(c->frames, count, epoch);
 	if (end != WALK_OTHER) {
-		consider(c, r, set, epoch, id);
+		consider(c, r, set, w->epoch, id);
 	}
 	return id;
 }

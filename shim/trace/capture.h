@@ -20,11 +20,8 @@
 /* Stacks that were walked lately. */
 #define CAPTURE_SEEN 4096u
 
-/* Frames kept at the root of a stack too deep to keep whole. */
-#define CAPTURE_ROOT 32u
-
-/* All frames of a stack, with a gap and the root behind a full walk. */
-#define CAPTURE_FRAMES (WALK_FRAMES + 1 + CAPTURE_ROOT)
+/* All frames of a stack, and the mark of a gap. */
+#define CAPTURE_FRAMES (WALK_FRAMES + 1)
 
 struct capture_entry {
 	uint64_t pc;
@@ -38,14 +35,6 @@ struct capture_entry {
 	uint32_t unused;
 };
 
-/* The outer end of the last whole stack that was deep. */
-struct capture_root {
-	uint32_t count;
-	uint32_t words;
-	uint64_t frames[CAPTURE_ROOT];
-	struct walk_word word[3 * CAPTURE_ROOT];
-};
-
 struct capture {
 	uint64_t hits; /* counts, for tests and tuning */
 	uint64_t misses;
@@ -55,7 +44,6 @@ struct capture {
 	uint32_t seen[CAPTURE_SEEN];     /* ids that missed once, by id */
 	uint32_t offsets[CAPTURE_WORDS]; /* from sp, bytes */
 	uint64_t values[CAPTURE_WORDS];
-	struct capture_root root;
 	struct walk walk;
 	uint64_t frames[CAPTURE_FRAMES];
 };

@@ -162,7 +162,6 @@ bool fallback_start(void)
 	void *handle = loader_open("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	int (*backtrace)(void **, int);
 	struct link_map *map;
-	void *warm_up[4];
 
 	if (!handle) {
 		return false;
@@ -175,7 +174,6 @@ bool fallback_start(void)
 				  (uint64_t)(uintptr_t)iterate) == 0) {
 		return false;
 	}
-	backtrace(warm_up, 4);
 	/* release: pairs with the acquire in fallback_unwind(). */
 	store_release(&g.backtrace, backtrace);
 	return true;

@@ -341,9 +341,12 @@ static bool renew_block(struct lane *lane)
 		encode_lost(e, lane->lost);
 		lane->lost = 0;
 	}
-	sink_lock();
-	record_name_locked(lane);
-	sink_unlock();
+	if (lane->growths != sink_growths()) {
+		lane->growths = sink_growths();
+		sink_lock();
+		record_name_locked(lane);
+		sink_unlock();
+	}
 	return true;
 }
 

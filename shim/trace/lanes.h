@@ -36,12 +36,12 @@ struct lane {
 	uint32_t sequence; /* of the next block */
 	uint32_t thread;
 	uint32_t tid;
-	uint32_t exits; /* destructor rounds seen */
-	uint32_t unused;
+	uint32_t exits;    /* destructor rounds seen */
+	uint32_t growths;  /* of the file, when the name was looked at */
 	struct lane *next; /* in the list of free lanes */
 	uint64_t tick;     /* coarse time of the last event */
 	uint64_t allocs, frees, bytes;
-	uint64_t lost; /* since the last event that was written */
+	uint64_t lost;       /* since the last event that was written */
 	uint64_t last_block; /* profile: the last allocation's address */
 	uint64_t random;     /* sample: state of the generator */
 	bool drawn;          /* sample: the thread has its first skip */

@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,9 @@
 #include "encode.h"
 #include "walk.h"
 
+#define FIRST_SEGMENT  4u
 #define SEGMENT_BLOCKS 16u
+#define FEW_BYTES      1048576u /* below it, grow by first segments */
 #define PATH_SIZE      4096u
 #define MOST_IMAGES    10000u
 
@@ -45,7 +48,7 @@
 #define RETRY_NS 100000000u
 
 /* One record of INFO or STACKS must fit into an empty block. */
-#define MOST_FRAMES 2048u
+#define MOST_FRAMES 2112u
 
 struct retired {
 	struct amux_trace_block *block;
@@ -73,6 +76,7 @@ static struct {
 
 	/* sync: lock, all below */
 	uint64_t order;
+	_Atomic uint32_t growths;
 	uint8_t *segment;        /* rest of the mapped, unused blocks */
 	uint32_t segment_blocks; /* how many are left there */
 	struct retired retired[RETIRED];
@@ -107,6 +111,11 @@ void sink_postfork(void)
 bool sink_is_open(void)
 {
 	return g.header != NULL;
+}
+
+uint32_t sink_growths(void)
+{
+	return load_relaxed(&g.growths);
 }
 
 size_t sink_block_size(void)
@@ -217,11 +226,20 @@ static long open_again(void)
 	return fd;
 }
 
-/* Disk for [from, from + size), as posix_fallocate(3) does it. */
+/*
+ * Disk for [from, from + size), as posix_fallocate(3) does it. The limit on
+ * file sizes is looked at first: going over it is a signal that kills.
+ */
 static long allocate(long fd, uint64_t from, uint64_t size)
 {
-	long ret = sys4(SYS_fallocate, fd, 0, from, size);
+	struct rlimit limit;
+	long ret;
 
+	ret = sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit);
+	if (ret == 0 && from + size > limit.rlim_cur) {
+		return -EFBIG;
+	}
+	ret = sys4(SYS_fallocate, fd, 0, from, size);
 	if (ret != -EOPNOTSUPP && ret != -ENOSYS) {
 		return ret;
 	}
@@ -391,10 +409,37 @@ static void stop_growing(long err)
 	}
 }
 
+/*
+ * Keep the mapping for a while: the consumer may return the block soon, and
+ * unmapping with the next growth leaves the time between without system calls
+ * (a program may have forbidden them to itself, seccomp(2)).
+ */
+static void retire(struct amux_trace_block *block, uint32_t index)
+{
+	if (g.retired_head - g.retired_tail == RETIRED) {
+		struct retired *oldest = &g.retired[g.retired_tail++ % RETIRED];
+
+		os_unmap(oldest->block, g.options.block_size);
+	}
+	g.retired[g.retired_head++ % RETIRED] =
+		(struct retired){.block = block, .index = index};
+}
+
+/* Without a consumer nothing comes back. */
+static void unmap_retired(void)
+{
+	while (g.header->consumer == 0 && g.retired_tail != g.retired_head) {
+		struct retired *r = &g.retired[g.retired_tail++ % RETIRED];
+
+		os_unmap(r->block, g.options.block_size);
+	}
+}
+
 static bool grow_locked(void)
 {
 	uint64_t from = g.header->blocks * g.options.block_size;
-	uint64_t size = SEGMENT_BLOCKS * (uint64_t)g.options.block_size;
+	uint32_t blocks = from < FEW_BYTES ? FIRST_SEGMENT : SEGMENT_BLOCKS;
+	uint64_t size = blocks * (uint64_t)g.options.block_size;
 	void *addr;
 	long err;
 	long fd;
@@ -420,7 +465,9 @@ static bool grow_locked(void)
 		return false;
 	}
 	g.segment = addr;
-	g.segment_blocks = SEGMENT_BLOCKS;
+	g.segment_blocks = blocks;
+	unmap_retired();
+	store_relaxed(&g.growths, g.growths + 1);
 	return true;
 }
 
@@ -535,22 +582,6 @@ struct amux_trace_block *sink_take_sites_locked(
 	uint32_t lane, uint32_t sequence)
 {
 	return take_locked(AMUX_TRACE_SITES, lane, sequence, 0);
-}
-
-/* Keep the mapping for the consumer's next return, or drop it. */
-static void retire(struct amux_trace_block *block, uint32_t index)
-{
-	if (g.header->consumer == 0) {
-		os_unmap(block, g.options.block_size);
-		return;
-	}
-	if (g.retired_head - g.retired_tail == RETIRED) {
-		struct retired *oldest = &g.retired[g.retired_tail++ % RETIRED];
-
-		os_unmap(oldest->block, g.options.block_size);
-	}
-	g.retired[g.retired_head++ % RETIRED] =
-		(struct retired){.block = block, .index = index};
 }
 
 static void give_locked(struct amux_trace_block *block, uint64_t events)

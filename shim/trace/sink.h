@@ -62,6 +62,10 @@ void sink_give_block(struct amux_trace_block *block, uint64_t events);
 void sink_count_lost(uint64_t size);
 
 size_t sink_block_size(void);
+
+/* How often the file has grown: a time for what costs a system call. */
+uint32_t sink_growths(void);
+
 struct amux_trace_file *sink_header(void);
 const char *sink_path(void);
 

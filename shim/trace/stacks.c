@@ -46,29 +46,12 @@ struct hash {
 	uint32_t high;
 };
 
-/*
- * Two independent lanes over even and odd frames, so that multiplications
- * overlap; each step is a bijection of the lane for a given frame.
- */
-static struct hash hash_frames(
-	const uint64_t *frames, size_t count, uint32_t epoch)
+/* The running hash's two halves, mixed into each other. */
+static struct hash mix(struct walk_hash hash)
 {
-	uint64_t a = epoch ^ 0x6a09e667f3bcc908u;
-	uint64_t b = count ^ 0xbb67ae8584caa73bu;
-	size_t i;
+	uint64_t a = hash.a * 0xff51afd7ed558ccdu;
+	uint64_t b = hash.b * 0xc4ceb9fe1a85ec53u;
 
-	for (i = 0; i + 1 < count; i += 2) {
-		a = (a ^ frames[i]) * 0x9fb21c651e98df25u;
-		b = (b ^ frames[i + 1]) * 0xd6e8feb86659fd93u;
-		a ^= a >> 32;
-		b ^= b >> 32;
-	}
-	if (i < count) {
-		a = (a ^ frames[i]) * 0x9fb21c651e98df25u;
-		a ^= a >> 32;
-	}
-	a *= 0xff51afd7ed558ccdu;
-	b *= 0xc4ceb9fe1a85ec53u;
 	a ^= a >> 29;
 	b ^= b >> 31;
 	return (struct hash){
@@ -151,39 +134,39 @@ static bool grow(void)
 	return true;
 }
 
-static AMUX_NOINLINE uint32_t define(
-	struct hash hash, const uint64_t *frames, size_t count, uint32_t epoch)
+uint32_t stacks_find(struct walk_hash hash)
 {
-	struct table *table;
+	/* acquire: pairs with the release in grow(). */
+	struct table *table = load_acquire(&g.table);
+
+	return likely(table) ? lookup(table, mix(hash)) : 0;
+}
+
+/* Is there room for one more? Under the trace lock. */
+static bool has_room(void)
+{
+	const struct table *table = load_relaxed(&g.table);
+
+	return (table && g.count < table->mask / 2) || grow();
+}
+
+AMUX_NOINLINE uint32_t stacks_define(
+	struct walk_hash hash, const uint64_t *frames, size_t count)
+{
 	uint32_t id = 0;
 
 	sink_lock();
-	table = load_relaxed(&g.table);
-	if (table) {
-		id = lookup(table, hash);
+	if (load_relaxed(&g.table)) {
+		id = lookup(load_relaxed(&g.table), mix(hash));
 	}
-	if (id == 0 && (table || grow())) {
-		table = load_relaxed(&g.table);
-		if (g.count < table->mask / 2 || grow()) {
-			table = load_relaxed(&g.table);
-			id = ++g.count;
-			epoch = modules_note(frames, count);
-			sink_define_stack(id, epoch, frames, count);
-			insert(table, hash, id);
-		}
+	if (id == 0 && has_room()) {
+		id = ++g.count;
+		sink_define_stack(
+			id, modules_note(frames, count), frames, count);
+		insert(load_relaxed(&g.table), mix(hash), id);
 	}
 	sink_unlock();
 	return id;
-}
-
-uint32_t stacks_id(const uint64_t *frames, size_t count, uint32_t epoch)
-{
-	struct hash hash = hash_frames(frames, count, epoch);
-	/* acquire: pairs with the release in grow(). */
-	struct table *table = load_acquire(&g.table);
-	uint32_t id = table ? lookup(table, hash) : 0;
-
-	return likely(id) ? id : define(hash, frames, count, epoch);
 }
 
 uint32_t stacks_count(void)

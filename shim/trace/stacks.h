@@ -8,12 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "walk.h"
+
 /*
- * The id of this stack, the innermost frame first: the same for the same
- * frames and epoch, counted from 1. A new stack is defined in the trace file.
- * 0 if there is no memory. Lock-free when the stack is known.
+ * The id of the stack with this hash (walk.h), counted from 1; 0 if it is not
+ * known. Lock-free.
  */
-uint32_t stacks_id(const uint64_t *frames, size_t count, uint32_t epoch);
+uint32_t stacks_find(struct walk_hash hash);
+
+/*
+ * The same for a stack that was not known, the innermost frame first: it is
+ * defined in the trace file. 0 if there is no memory. Takes the trace lock.
+ */
+uint32_t stacks_define(
+	struct walk_hash hash, const uint64_t *frames, size_t count);
 
 /* Distinct stacks so far. */
 uint32_t stacks_count(void);

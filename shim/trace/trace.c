@@ -375,6 +375,11 @@ int trace_snapshot(void)
 	return err;
 }
 
+bool trace_is_running(void)
+{
+	return load_relaxed(&g.tracing);
+}
+
 const char *trace_file(void)
 {
 	return g.prepared ? sink_path() : NULL;

@@ -32,6 +32,8 @@ int trace_stop(void);
 /* Mark this moment in the file; in mode profile, with a copy of the table. */
 int trace_snapshot(void);
 
+bool trace_is_running(void);
+
 /* The file's path, NULL if there is none. */
 const char *trace_file(void);
 
