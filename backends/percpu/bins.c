@@ -27,6 +27,11 @@
  * bin is whole at every instant. What a slow path of another thread had in
  * hand is lost to the child: at most a chain per thread.
  *
+ * Armed. A loop that frees what it has just allocated never leaves the fast
+ * paths, so nobody would notice that freed memory has aged. While much of it
+ * waits, a lone block is put into a bin with a link of zero, so that popping it
+ * leaves the zero word that sends the next free here; refills go to the spare.
+ *
  * Locks: one per shard, rank LOCK_RANK_HEAP, and the drain lock above them.
  */
 #include "bins.h"
@@ -326,7 +331,11 @@ void *percpu_bins_malloc(unsigned class)
 	block = chain_top(chain);
 	rest = *block_link(block);
 	if (chain_top(rest)) {
-		bin_install(class, rest);
+		if (unlikely(load_relaxed(&percpu_pages.armed))) {
+			spare_put(cpu, class, rest);
+		} else {
+			bin_install(class, rest);
+		}
 	}
 	return block;
 }
@@ -344,9 +353,12 @@ void percpu_bins_free(unsigned class, void *block)
 		uint64_t old = word_read(word);
 		bool full = !chain_room(old);
 		uint64_t below = full ? chain_empty(class) : old;
+		uint64_t value = chain_push(below, block);
 
-		if (!percpu_bin_store(word, old, chain_push(below, block),
-			    (uint32_t)cpu)) {
+		if (full && load_relaxed(&percpu_pages.armed)) {
+			*block_link(block) = 0;
+		}
+		if (!percpu_bin_store(word, old, value, (uint32_t)cpu)) {
 			continue;
 		}
 		if (full && chain_top(old)) {
@@ -417,8 +429,7 @@ static void shards_drain(void)
 	}
 }
 
-/* Without a fence for the others, at least the CPU we are on. */
-static void own_row_drain(void)
+void percpu_bins_drain_own(void)
 {
 	for (unsigned class = 0; class < CLASS_COUNT; class++) {
 		int cpu = cpu_number();
@@ -452,7 +463,7 @@ void percpu_bins_drain(bool fenced)
 		}
 		store_relaxed(&percpu_hot.draining, 0);
 	} else {
-		own_row_drain();
+		percpu_bins_drain_own();
 	}
 	for (uint32_t cpu = 0; cpu < seen; cpu++) {
 		for (unsigned class = 0; class < CLASS_COUNT; class++) {

@@ -29,6 +29,9 @@ void percpu_bins_free(unsigned class, void *block);
  */
 void percpu_bins_drain(bool fence);
 
+/* Empty the bins of the CPU we are on into the central lists. */
+void percpu_bins_drain_own(void);
+
 /* Blocks of a class in bins, spares and shards; a moment's figure. */
 size_t percpu_bins_count(unsigned class);
 

@@ -279,6 +279,28 @@ static AMUX_RACY size_t class_spare(unsigned class)
 								  : 0;
 }
 
+/* Hand up to `most` sparse spans over to mixed.c; how many. */
+static unsigned spans_adopt(struct central *central, unsigned most)
+{
+	unsigned adopted = 0;
+
+	for (unsigned list = 1; list < LISTS; list++) {
+		uint32_t first;
+
+		while (adopted < most &&
+			(first = *list_head(central, list)) != 0) {
+			list_remove(central, page_desc(first));
+			if (!mixed_adopt(first)) {
+				span_relist(central, first);
+				return adopted;
+			}
+			central->spans--;
+			adopted++;
+		}
+	}
+	return adopted;
+}
+
 /*
  * Hand the sparse spans of the class with the most free memory over to mixed.c.
  * The class lock of `wanting` is held, so another is only tried for.
@@ -288,7 +310,7 @@ static bool holes_make(unsigned wanting)
 	enum { ADOPT_MAX = 32, WORTH = 32 * 1024 };
 	unsigned best = CLASS_COUNT;
 	size_t most = WORTH;
-	int adopted = 0;
+	unsigned adopted;
 
 	for (unsigned i = 0; i < CLASS_COUNT; i++) {
 		size_t spare = i == wanting ? 0 : class_spare(i);
@@ -305,21 +327,7 @@ static bool holes_make(unsigned wanting)
 	struct central *central = &g.classes[best];
 
 	chains_shrink(central, best, 0);
-	for (unsigned list = 1; list < LISTS; list++) {
-		uint32_t first;
-
-		while (adopted < ADOPT_MAX &&
-			(first = *list_head(central, list)) != 0) {
-			list_remove(central, page_desc(first));
-			if (!mixed_adopt(first)) {
-				span_relist(central, first);
-				list = LISTS;
-				break;
-			}
-			central->spans--;
-			adopted++;
-		}
-	}
+	adopted = spans_adopt(central, ADOPT_MAX);
 	lock_release(&central->lock);
 	return adopted > 0;
 }
@@ -523,6 +531,16 @@ void central_flush(void)
 		spans_flush(central);
 		central->idle = 0;
 		lock_release(&central->lock);
+	}
+}
+
+void central_adopt(void)
+{
+	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+		if (class_spare(class)) {
+			spans_adopt(class_lock(class), UINT32_MAX);
+			lock_release(&g.classes[class].lock);
+		}
 	}
 }
 

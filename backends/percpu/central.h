@@ -32,6 +32,9 @@ void central_put(unsigned class, uint64_t chain);
 void central_age(void);
 void central_flush(void);
 
+/* Hand all sparse spans over to mixed.c, so that their empty pages can go. */
+void central_adopt(void);
+
 struct central_counts {
 	size_t out;    /* blocks out of the class's spans */
 	size_t cached; /* part of them in chains here */

@@ -388,6 +388,46 @@ size_t mixed_size(uint32_t page, const void *ptr)
 	return (size_t)(block_end(&view, cell) - cell) * CELL;
 }
 
+static bool page_empty(const struct cells *cells)
+{
+	uint64_t used = 0;
+
+	for (unsigned i = 0; i < PAGE_WORDS; i++) {
+		used |= load_relaxed(&cells->used[i]);
+	}
+	return used == 0;
+}
+
+/* The holes hold nothing of ours, so their pages may go and come back zero. */
+size_t mixed_purge(void)
+{
+	size_t purged = 0;
+
+	if (os_page_size() != PAGE_SIZE) {
+		return 0;
+	}
+	lock_acquire(&g.lock);
+	for (unsigned list = 0; list < LISTS; list++) {
+		for (uint32_t first = g.lists[list]; first;
+			first = page_desc(first)->next) {
+			uint32_t pages = page_desc(first)->pages;
+
+			for (uint32_t at = first; at < first + pages; at++) {
+				if (page_empty(&g.cells[at]) &&
+					os_purge(page_addr(at), PAGE_SIZE) ==
+						0) {
+					purged++;
+				}
+			}
+		}
+	}
+	if (!load_relaxed(&g.filled) && g.ready) {
+		os_purge(g.cells, g.ready * sizeof(struct cells));
+	}
+	lock_release(&g.lock);
+	return purged;
+}
+
 int mixed_each(uint32_t first, const struct page *span,
 	int (*visit)(void *block, size_t usable, void *arg), void *arg)
 {

@@ -38,6 +38,9 @@ bool mixed_free(uint32_t page, const void *ptr);
 /* Bytes of the block at ptr, which is a class's size; 0 if it is none. */
 size_t mixed_size(uint32_t page, const void *ptr);
 
+/* Return pages without a block in adopted spans; how many. */
+size_t mixed_purge(void);
+
 /* Visit the blocks in use, at rest. */
 int mixed_each(uint32_t first, const struct page *span,
 	int (*visit)(void *block, size_t usable, void *arg), void *arg);

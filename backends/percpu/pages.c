@@ -47,9 +47,11 @@ enum {
 #define STEP_MAX ((size_t)1 << 26)
 
 /* Free pages unused for this long are given back. */
-#define AGE_MS 500
+#define AGE_MS 300
 /* Pages given back by one call of pages_age(). */
-#define AGE_LIMIT ((size_t)1 << 14)
+#define AGE_LIMIT ((size_t)1 << 15)
+/* This much above the floor is worth slower frees until it has gone. */
+#define ARM_PAGES ((size_t)1 << 11)
 /* Kept in any case, beside an eighth of what is in use. */
 #define KEEP_MIN ((size_t)1 << 8)
 /* A run as long as this is given back when it is freed. */
@@ -535,9 +537,11 @@ void pages_age(uint64_t now)
 		g.idle = g.free_pages[0];
 	}
 	g.touched = now;
+
+	size_t floor = g.used / 8 + KEEP_MIN;
+
 	if (now - g.aged >= AGE_MS && g.idle) {
 		size_t keep = g.free_pages[0] - g.idle;
-		size_t floor = g.used / 8 + KEEP_MIN;
 		size_t purged =
 			purge_locked(keep > floor ? keep : floor, AGE_LIMIT);
 
@@ -550,6 +554,7 @@ void pages_age(uint64_t now)
 		g.aged = now;
 		g.idle = g.free_pages[0];
 	}
+	store_relaxed(&percpu_pages.armed, g.free_pages[0] > floor + ARM_PAGES);
 	lock_release(&g.lock);
 }
 

@@ -62,6 +62,12 @@ struct page_range {
 struct page_table {
 	struct page *desc;
 	uint32_t max_pages; /* the tables' size */
+	/*
+	 * Much free memory waits to age: the bins are to be left such that a
+	 * slow path comes by again even if a program only swings around one
+	 * block (bins.c, "Armed").
+	 */
+	_Atomic bool armed;
 	_Atomic uint32_t range_count;
 	struct page_range ranges[PAGE_RANGES];
 };

@@ -68,6 +68,9 @@ static void look_after(void)
 		central_age();
 	}
 	pages_age(now);
+	if (load_relaxed(&percpu_pages.armed)) {
+		percpu_bins_drain_own();
+	}
 }
 
 static void *no_memory(void)
@@ -286,9 +289,13 @@ static void percpu_free_sized(void *ptr, size_t size)
 
 static int percpu_trim(size_t pad)
 {
+	size_t gone;
+
 	percpu_bins_drain(true);
 	central_flush();
-	return pages_purge(pad >> PAGE_SHIFT, SIZE_MAX) > 0;
+	central_adopt();
+	gone = mixed_purge() + pages_purge(pad >> PAGE_SHIFT, SIZE_MAX);
+	return gone > 0;
 }
 
 static int add_large(uint32_t first, struct page *page, void *arg)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -396,6 +397,44 @@ static void test_holes_of_sparse_spans_serve_other_sizes(void **state)
 	assert_int_equal(B.check(), 0);
 }
 
+static size_t resident_kib(void)
+{
+	unsigned long total = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu %lu", &total, &resident), 2);
+	fclose(file);
+	return resident * (unsigned long)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static void test_trim_returns_pages_inside_sparse_spans(void **state)
+{
+	enum { COUNT = 200000 };
+	static unsigned char *blocks[COUNT];
+	size_t full;
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++) {
+		blocks[i] = B.malloc(200);
+		fill(blocks[i], 200, (unsigned)i);
+	}
+	full = resident_kib();
+	for (int i = 0; i < COUNT; i++) {
+		if (i % 100) {
+			B.free(blocks[i]);
+		}
+	}
+	B.trim(0);
+	/* 40 MB, of which one block in five pages stays. */
+	assert_true(resident_kib() + 25000 < full);
+	for (int i = 0; i < COUNT; i += 100) {
+		assert_true(holds(blocks[i], 200, (unsigned)i));
+		B.free(blocks[i]);
+	}
+	assert_int_equal(B.check(), 0);
+}
+
 static _Atomic int stop_churn;
 
 static void *churn_until_stopped(void *arg)
@@ -518,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_walk_visits_live_blocks_once),
 		cmocka_unit_test(test_trim_returns_what_was_freed),
 		cmocka_unit_test(test_holes_of_sparse_spans_serve_other_sizes),
+		cmocka_unit_test(test_trim_returns_pages_inside_sparse_spans),
 		cmocka_unit_test(test_trim_is_safe_beside_running_threads),
 		cmocka_unit_test(test_blocks_freed_by_other_threads_come_back),
 		cmocka_unit_test(test_child_of_fork_can_allocate),
