@@ -10,9 +10,9 @@
  * Lists: one per length up to EXACT pages, then four per doubling; a bit per
  * list says whether it has runs.
  *
- * Ranges: the first is reserved in init, as large as the kernel gives; further
- * ones only if it was made small by a limit on address space. A page is made
- * usable (mprotect) in growing steps, so nothing relies on overcommit.
+ * Ranges: the first is reserved in init, four times the machine.s memory;
+ * further ones only if it was made small by a limit on address space. A page is
+ * made usable (mprotect) in growing steps, so nothing relies on overcommit.
  *
  * Invariants:
  *   - a free run's first and last descriptors carry its state and length;
@@ -37,7 +37,7 @@ enum {
 	SCAN_MAX = 32
 };
 
-/* Address space: the most and the least we try for the first range. */
+/* Address space: the most of all ranges, the least for the first. */
 #define RANGE_MAX  ((size_t)1 << 42)
 #define RANGE_MIN  ((size_t)1 << 22)
 #define RANGE_UNIT ((size_t)1 << 21)
@@ -642,16 +642,22 @@ static size_t first_size(void)
 {
 	size_t limit = os_address_limit();
 
-	if (limit == SIZE_MAX) {
-		percpu_pages.max_pages =
-			(uint32_t)(RANGE_MAX >> PAGE_SHIFT) + 16;
-		return RANGE_MAX;
+	size_t memory = os_memory_size();
+
+	/*
+	 * Sixteen times what the machine has is more than a heap can use, and
+	 * spares emulators that keep books on reserved pages (qemu-user).
+	 */
+	if (limit > memory * 16) {
+		limit = memory * 16;
 	}
-	/* A quarter now and an eighth at a time later leaves the rest to
-	 * stacks and libraries. */
 	if (limit > RANGE_MAX) {
 		limit = RANGE_MAX;
 	}
+	/*
+	 * A quarter now and an eighth at a time later leaves the rest to
+	 * stacks and libraries.
+	 */
 	percpu_pages.max_pages =
 		(uint32_t)(limit >> PAGE_SHIFT) + 4 * PAGE_RANGES;
 	g.next_range = round_up(limit / 8, RANGE_UNIT);

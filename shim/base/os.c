@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 
 #include "bits.h"
@@ -221,6 +222,16 @@ uint64_t os_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+size_t os_memory_size(void)
+{
+	struct sysinfo info;
+
+	if (sys1(SYS_sysinfo, &info) != 0) {
+		return (size_t)1 << 32;
+	}
+	return info.totalram * info.mem_unit;
 }
 
 size_t os_address_limit(void)

@@ -73,6 +73,9 @@ unsigned os_cpu_limit(void);
 /* Monotonic milliseconds at timer-tick precision, by vDSO (about 3 ns). */
 uint64_t os_now_ms(void);
 
+/* Bytes of memory of the machine; sysinfo(2). */
+size_t os_memory_size(void);
+
 /* Soft limit on address space in bytes (RLIMIT_AS), SIZE_MAX if none. */
 size_t os_address_limit(void);
 
