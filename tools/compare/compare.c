@@ -5,25 +5,20 @@
  * From options to a plan (plan.c), from the plan to runs (execute.c) or from
  * files to runs (load.c), to figures (summary.c) and to tables and plots.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "execute.h"
+#include "forms.h"
 #include "load.h"
-#include "plot.h"
-#include "print.h"
-#include "spawn.h"
 #include "subjects.h"
 #include "tool.h"
 
 enum {
-	KEY_BASELINE = 256,
+	KEY_BASELINE = KEY_FORMS_END,
 	KEY_SERVER,
 	KEY_LOAD,
 	KEY_READY,
@@ -37,12 +32,6 @@ enum {
 	KEY_SEED,
 	KEY_SHOW,
 	KEY_FROM,
-	KEY_TEXT,
-	KEY_MARKDOWN,
-	KEY_CSV,
-	KEY_JSON,
-	KEY_HTML,
-	KEY_PLOT,
 };
 
 static const struct tool_option compare_options[] = {
@@ -102,16 +91,7 @@ static const struct tool_option compare_options[] = {
 	{"from", KEY_FROM, "FILE",
 		"Run nothing: report what --json wrote; more files are pooled",
 		VALUE_FILE},
-	{"text", KEY_TEXT, "[FILE]", "Write the table (default, to stdout)",
-		VALUE_FILE},
-	{"markdown", KEY_MARKDOWN, "[FILE]", "Write Markdown", VALUE_FILE},
-	{"csv", KEY_CSV, "[FILE]", "Write comma-separated values", VALUE_FILE},
-	{"json", KEY_JSON, "[FILE]", "Write everything, each run included",
-		VALUE_FILE},
-	{"html", KEY_HTML, "[FILE]", "Write one page, with plots", VALUE_FILE},
-	{"plot", KEY_PLOT, "FILE",
-		"Draw plots with gnuplot: FILE ends in .svg or .png",
-		VALUE_FILE},
+	FORM_OPTIONS,
 	{0},
 };
 
@@ -138,22 +118,14 @@ const struct command command_compare = {
 	.main = compare_main,
 };
 
-/* One of the forms of output, and where it goes. */
-struct form {
-	int key;
-	const char *path; /* NULL: stdout */
-};
-
 struct request {
 	struct plan plan;
 	const char *backends;
 	const char *baseline;
 	const char *show;
-	const char *plot;
 	const char **from;
 	size_t from_count;
-	struct form *forms;
-	size_t form_count;
+	struct forms forms;
 };
 
 static int signal_parse(const char *text, int *number)
@@ -178,21 +150,6 @@ static void from_append(struct request *request, const char *path)
 	request->from = tool_realloc(request->from,
 		(request->from_count + 1) * sizeof(*request->from));
 	request->from[request->from_count++] = path;
-}
-
-static int form_append(struct request *request, int key, const char *path)
-{
-	for (size_t i = 0; i < request->form_count; i++) {
-		if (path == NULL && request->forms[i].path == NULL) {
-			tool_usage("two forms cannot share stdout: write "
-				   "--json=FILE or the like");
-			return -1;
-		}
-	}
-	request->forms = tool_realloc(request->forms,
-		(request->form_count + 1) * sizeof(*request->forms));
-	request->forms[request->form_count++] = (struct form){key, path};
-	return 0;
 }
 
 static int option_take(struct request *request, int key, const char *value)
@@ -251,11 +208,8 @@ static int option_take(struct request *request, int key, const char *value)
 	case KEY_FROM:
 		from_append(request, value);
 		return 0;
-	case KEY_PLOT:
-		request->plot = value;
-		return 0;
 	default:
-		return form_append(request, key, value);
+		return forms_take(&request->forms, key, value);
 	}
 }
 
@@ -295,128 +249,12 @@ static int request_check(struct request *request, int argc, char **argv)
 	return subjects_set(plan, request->backends, request->baseline);
 }
 
-static int terminal_width(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-
-	if (isatty(STDOUT_FILENO) &&
-		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-		size.ws_col > 0) {
-		return size.ws_col;
-	}
-	return columns != NULL && atoi(columns) > 0 ? atoi(columns) : 100;
-}
-
-static void html_write(FILE *out, const struct view *view)
-{
-	char path[] = "/tmp/allocmux-plot-XXXXXX.svg";
-	int fd = mkstemps(path, 4);
-	char *svg = NULL;
-
-	if (fd >= 0) {
-		if (plot_write(view, path) == 0) {
-			svg = capture_read(fd, NULL);
-		}
-		unlink(path);
-		close(fd);
-	} else {
-		tool_perror("%s", path);
-	}
-	print_html(out, view, svg);
-	free(svg);
-}
-
-static int form_write(const struct form *form, const struct view *view)
-{
-	FILE *out = form->path != NULL ? fopen(form->path, "we") : stdout;
-	int status = 0;
-
-	if (out == NULL) {
-		tool_perror("%s", form->path);
-		return -1;
-	}
-	switch (form->key) {
-	case KEY_TEXT:
-		print_text(out, view, terminal_width());
-		break;
-	case KEY_MARKDOWN:
-		print_markdown(out, view);
-		break;
-	case KEY_CSV:
-		print_csv(out, view);
-		break;
-	case KEY_JSON:
-		print_json(out, view);
-		break;
-	case KEY_HTML:
-		html_write(out, view);
-		break;
-	}
-	if (form->path != NULL) {
-		status = ferror(out) | fclose(out);
-		if (status != 0) {
-			tool_perror("%s", form->path);
-		}
-	}
-	return status != 0 ? -1 : 0;
-}
-
-static int report(const struct request *request, const struct results *results)
-{
-	struct summary summary;
-	struct view view;
-	int status = 0;
-
-	summary_make(&summary, results);
-	view_make(&view, &summary);
-	for (size_t i = 0; i < request->form_count; i++) {
-		status |= form_write(&request->forms[i], &view);
-	}
-	if (request->plot != NULL) {
-		status |= plot_write(&view, request->plot);
-	}
-	view_free(&view);
-	summary_free(&summary);
-	return status != 0 ? TOOL_BROKEN : TOOL_OK;
-}
-
-/* Everything that can be known to fail is known before the first run. */
-static int outputs_check(struct request *request)
-{
-	bool draws = request->plot != NULL;
-	bool speaks = false;
-
-	for (size_t i = 0; i < request->form_count; i++) {
-		const char *path = request->forms[i].path;
-		FILE *out;
-
-		speaks |= path == NULL;
-		draws |= request->forms[i].key == KEY_HTML;
-		out = path != NULL ? fopen(path, "ae") : stdout;
-		if (out == NULL) {
-			tool_perror("%s", path);
-			return -1;
-		}
-		if (path != NULL) {
-			fclose(out);
-		}
-	}
-	if (!speaks && form_append(request, KEY_TEXT, NULL) != 0) {
-		return -1;
-	}
-	return draws ? plot_check(request->plot != NULL ? request->plot
-							: ".svg.svg")
-		     : 0;
-}
-
 static int compare_main(int argc, char **argv)
 {
 	struct request request = {.backends = "all"};
 	struct results results;
 	const char *value;
 	int key;
-	int status;
 
 	plan_init(&request.plan);
 	while ((key = option_next(&command_compare, argc, argv, &value)) > 0) {
@@ -427,7 +265,7 @@ static int compare_main(int argc, char **argv)
 	if (key < 0 || request_check(&request, argc, argv) != 0) {
 		return TOOL_USAGE;
 	}
-	if (outputs_check(&request) != 0) {
+	if (forms_check(&request.forms) != 0) {
 		return TOOL_BROKEN;
 	}
 	if (request.from_count > 0) {
@@ -444,11 +282,5 @@ static int compare_main(int argc, char **argv)
 		results_init(&results, &request.plan);
 		execute_plan(&request.plan, &results);
 	}
-	status = report(&request, &results);
-	for (size_t s = 0; s < request.plan.subject_count; s++) {
-		if (status == TOOL_OK && view_has_failures(&results, s)) {
-			status = TOOL_FAILED;
-		}
-	}
-	return status;
+	return forms_write(&request.forms, &results);
 }

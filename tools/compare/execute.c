@@ -77,6 +77,9 @@ static void metrics_read(
 				"the output has no metric `%s'", metric->name);
 		}
 	}
+	if (run->failure == NULL && plan->take_output != NULL) {
+		plan->take_output(out, run);
+	}
 	free(out);
 	free(err);
 }

@@ -267,12 +267,14 @@ static void samples_read(struct run *run, struct json_object *array)
 		struct json_object *pair = json_object_array_get_idx(array, i);
 
 		if (json_object_is_type(pair, json_type_array) &&
-			length(pair) == 2) {
+			length(pair) >= 2) {
 			run->samples[run->sample_count++] = (struct sample){
 				json_object_get_double(
 					json_object_array_get_idx(pair, 0)),
 				json_object_get_double(
 					json_object_array_get_idx(pair, 1)),
+				json_object_get_double(
+					json_object_array_get_idx(pair, 2)),
 			};
 		}
 	}

@@ -51,6 +51,8 @@ struct subject {
 
 enum ready_kind { READY_NONE, READY_PORT, READY_LINE, READY_COMMAND };
 
+struct run;
+
 struct plan {
 	struct subject *subjects;
 	size_t subject_count;
@@ -77,16 +79,22 @@ struct plan {
 	char *prepare;
 	char *cleanup;
 
+	/* What samples are, over what; NULL: RSS over seconds of the load. */
+	const char *sample_title;
+	/* Takes more from a good run's stdout; or NULL. */
+	void (*take_output)(const char *text, struct run *run);
+
 	enum ready_kind ready;
 	char *ready_value;
 	double ready_timeout; /* seconds */
 	int stop_signal;
 };
 
-/* One reading of a server's memory. */
+/* One reading of memory in the course of a run. */
 struct sample {
-	double time; /* seconds since the load began */
+	double time; /* seconds since the load began, or as the plan says */
 	double rss;  /* KiB */
+	double live; /* KiB that the program held; 0 if unknown */
 };
 
 struct run {

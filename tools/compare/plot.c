@@ -294,7 +294,10 @@ static void memory_panel(FILE *out, const struct results *results)
 	const struct plan *plan = results->plan;
 	size_t point = plan->point_count - 1;
 	const char *comma = "";
-	char *title = tool_format("RSS during the load, MiB, over s%s%s%s%s",
+	const struct run *first = NULL;
+	char *title = tool_format("%s%s%s%s%s",
+		plan->sample_title ? plan->sample_title
+				   : "RSS during the load, MiB, over s",
 		plan->sweep_name ? ", " : "",
 		plan->sweep_name ? plan->sweep_name : "",
 		plan->sweep_name ? "=" : "",
@@ -303,6 +306,7 @@ static void memory_panel(FILE *out, const struct results *results)
 	for (size_t s = 0; s < plan->subject_count; s++) {
 		const struct run *run = sampled_run(results, point, s);
 
+		first = first != NULL ? first : run;
 		fprintf(out, "$memory%zu << EOD\n", s);
 		for (size_t i = 0; run != NULL && i < run->sample_count; i++) {
 			fprintf(out, "%.4f %.3f\n", run->samples[i].time,
@@ -310,6 +314,12 @@ static void memory_panel(FILE *out, const struct results *results)
 		}
 		fprintf(out, "EOD\n");
 	}
+	fprintf(out, "$live << EOD\n");
+	for (size_t i = 0; first != NULL && i < first->sample_count; i++) {
+		fprintf(out, "%.4f %.3f\n", first->samples[i].time,
+			first->samples[i].live / 1024);
+	}
+	fprintf(out, "EOD\n");
 	plot_title(out, title);
 	free(title);
 	fprintf(out, "set xtics nomirror autofreq\nset xrange [0:*]\n"
@@ -322,6 +332,13 @@ static void memory_panel(FILE *out, const struct results *results)
 				comma, s, dash(s), colour(s));
 			comma = ", ";
 		}
+	}
+	if (first != NULL && first->samples[first->sample_count / 2].live > 0) {
+		/* What the program held: nobody can be below it. */
+		fprintf(out,
+			"%s$live using 1:2 with lines linewidth 1 "
+			"dashtype 3 linecolor rgb '#888888' notitle",
+			comma);
 	}
 	putc('\n', out);
 }

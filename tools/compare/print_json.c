@@ -130,6 +130,10 @@ static struct json_object *json_samples(const struct run *run)
 
 		json_object_array_add(pair, json_number(run->samples[i].time));
 		json_object_array_add(pair, json_number(run->samples[i].rss));
+		if (run->samples[i].live > 0) {
+			json_object_array_add(
+				pair, json_number(run->samples[i].live));
+		}
 		json_object_array_add(array, pair);
 	}
 	return array;
@@ -148,7 +152,7 @@ static struct json_object *json_run(
 	json_object_object_add(object, "failure", json_string(run->failure));
 	json_object_object_add(object, "values", values);
 	if (run->sample_count > 0) {
-		/* Pairs of seconds and KiB. */
+		/* Time, KiB, and KiB live if they are known. */
 		json_object_object_add(
 			object, "rss_over_time", json_samples(run));
 	}

@@ -232,7 +232,7 @@ static double sample_take(
 {
 	double before = clock_seconds();
 	struct sample sample = {
-		before - begin, tree_rss(server->start.pid, NULL)};
+		before - begin, tree_rss(server->start.pid, NULL), 0};
 
 	run->samples = tool_realloc(
 		run->samples, (run->sample_count + 1) * sizeof(*run->samples));

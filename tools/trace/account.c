@@ -202,7 +202,7 @@ void account_alloc(struct account *a, struct live_block *block, uint32_t thread,
 	struct thread_counts *t = thread_get(a, thread);
 	struct size_class *class = &a->sizes[size_class_of(size)];
 
-	if (a->observer != NULL) {
+	if (a->observer != NULL && a->observer->alloc != NULL) {
 		a->observer->alloc(a->observer->data, block->site, size, ns);
 	}
 	block->born = ns >> 10 << LIVE_THREAD_BITS | t->thread;
@@ -260,7 +260,7 @@ void account_end(struct account *a, const struct live_block *block,
 	uint64_t born = block->born >> LIVE_THREAD_BITS << 10;
 	unsigned class = lifetime_class(a, ns > born ? ns - born : 0);
 
-	if (a->observer != NULL) {
+	if (a->observer != NULL && a->observer->end != NULL) {
 		a->observer->end(a->observer->data, block->site,
 			block->size & LIVE_SIZE_MASK, ns);
 	}

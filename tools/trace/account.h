@@ -83,11 +83,17 @@ struct totals {
 	uint64_t end_ns; /* of the last event */
 };
 
-/* Told of every block, before the account changes. */
+struct event;
+
+/*
+ * Told of every block, before the account changes, and of every event in the
+ * order of the whole trace. Each may be NULL.
+ */
 struct observer {
 	void (*alloc)(void *data, uint32_t site, uint64_t size, uint64_t ns);
 	void (*end)(void *data, uint32_t site, uint64_t size, uint64_t ns);
 	void *data;
+	void (*event)(void *data, const struct event *event);
 };
 
 struct account {

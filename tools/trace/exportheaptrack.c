@@ -183,7 +183,7 @@ bool export_heaptrack(const struct export_request *request)
 		.view = view,
 		.kind_room = 1024,
 		.text_room = 1024};
-	struct observer observer = {observe_alloc, observe_end, &w};
+	struct observer observer = {observe_alloc, observe_end, &w, NULL};
 	const char *exe = trace->info.texts[AMUX_TRACE_TEXT_EXE];
 	bool good;
 

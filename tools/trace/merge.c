@@ -250,6 +250,7 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 /* Run the earliest lane as long as it is the earliest. */
 static void run(struct merge *m, uint64_t deadline)
 {
+	const struct observer *observer = m->account->observer;
 	struct lane *lane = heap_pop(m);
 	uint64_t limit = deadline;
 
@@ -261,6 +262,9 @@ static void run(struct merge *m, uint64_t deadline)
 		if (!take(m, lane)) {
 			m->waiting[m->waiting_count++] = lane;
 			return;
+		}
+		if (observer != NULL && observer->event != NULL) {
+			observer->event(observer->data, &lane->event);
 		}
 		if (!advance(m, lane)) {
 			return;
