@@ -127,8 +127,9 @@ struct amux_host {
 
 	/*
 	 * For AMUX_CAP_ANY_POINTER: a pointer that is in none of the ranges
-	 * this backend has reserved (it would come straight back). The host finds the owner and does what free(3), realloc(3)
-	 * or malloc_usable_size(3) should. ptr is not NULL; size is not 0.
+	 * this backend has reserved (it would come straight back). The host
+	 * finds the owner and does what free(3), realloc(3) or
+	 * malloc_usable_size(3) should. ptr is not NULL; size is not 0.
 	 */
 	void (*foreign_free)(void *ptr);
 	void *(*foreign_realloc)(void *ptr, size_t size);

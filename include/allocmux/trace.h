@@ -119,7 +119,7 @@ struct amux_trace_block {
 	uint64_t order;     /* from 1 over the whole file, never reused */
 	uint64_t events;    /* live, EVENTS: count when closed; 0 before */
 	uint32_t thread;    /* EVENTS: whose events come first; from 1 */
-	uint32_t index;    /* where it was written: block number in the file */
+	uint32_t index;     /* where it was written: block number in the file */
 };
 
 /* ---- EVENTS: a tag byte is op | address code << 3 ---- */
