@@ -392,7 +392,7 @@ static void row_drain(int cpu, bool fenced)
 {
 	uint64_t taken[CLASS_COUNT] = {0};
 
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		uint64_t *word = bin_of(cpu, class);
 
 		if (chain_top(word_read(word))) {
@@ -403,7 +403,7 @@ static void row_drain(int cpu, bool fenced)
 	if (fenced) {
 		fence();
 	}
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		if (chain_top(taken[class]) &&
 			word_read(bin_of(cpu, class)) == 0) {
 			central_put(class, taken[class]);
@@ -417,7 +417,7 @@ static void shards_drain(void)
 		struct shard *shard = &g.shards[i];
 
 		lock_acquire(&shard->lock);
-		for (unsigned class = 0; class < CLASS_COUNT; class++) {
+		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 			uint64_t chain = shard->words[class];
 
 			shard->words[class] = 0;
@@ -431,7 +431,7 @@ static void shards_drain(void)
 
 void percpu_bins_drain_own(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		int cpu = cpu_number();
 		uint64_t chain;
 
@@ -466,7 +466,7 @@ void percpu_bins_drain(bool fenced)
 		percpu_bins_drain_own();
 	}
 	for (uint32_t cpu = 0; cpu < seen; cpu++) {
-		for (unsigned class = 0; class < CLASS_COUNT; class++) {
+		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 			uint64_t chain = spare_take((int)cpu, class);
 
 			if (chain) {

@@ -56,7 +56,7 @@ void central_init(const struct amux_host *host)
 {
 	g.host = host;
 	/* Left out of release builds, it spares start-up the pages. */
-	for (unsigned class = 0; LOCK_RANKS && class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; LOCK_RANKS && class < CLASS_COUNT; class ++) {
 		lock_init(&g.classes[class].lock, LOCK_RANK_HEAP);
 	}
 }
@@ -489,7 +489,7 @@ void central_put(unsigned class, uint64_t chain)
 
 void central_age(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		struct central *central = &g.classes[class];
 
 		/* A look without the lock: a wrong answer only waits. */
@@ -520,7 +520,7 @@ static void spans_flush(struct central *central)
 
 void central_flush(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		struct central *central;
 
 		if (!spans_seen(&g.classes[class])) {
@@ -615,14 +615,14 @@ const char *central_check(unsigned class)
 
 void central_prefork(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		lock_prefork(&g.classes[class].lock);
 	}
 }
 
 void central_postfork(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		lock_postfork(&g.classes[class].lock);
 	}
 }

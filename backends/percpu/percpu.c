@@ -269,7 +269,7 @@ static void *percpu_memalign(size_t align, size_t size)
 
 		/* Blocks lie at multiples of the lowest bit of their size. */
 		while (class < CLASS_COUNT && class_size(class) % align) {
-			class++;
+			class ++;
 		}
 		if (class < CLASS_COUNT) {
 			return percpu_malloc(class_size(class));
@@ -321,7 +321,7 @@ static void percpu_stats(struct amux_stats *stats)
 	seed_count(&seed_bytes, &seed_blocks);
 	stats->live_bytes = stats->large_bytes + seed_bytes;
 	stats->live_blocks = stats->large_blocks + seed_blocks;
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		struct central_counts central;
 		size_t cached, live;
 
@@ -378,7 +378,7 @@ static int percpu_check(void)
 {
 	const char *broken = pages_check();
 
-	for (unsigned class = 0; class < CLASS_COUNT && !broken; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT && !broken; class ++) {
 		broken = central_check(class);
 	}
 	if (broken) {

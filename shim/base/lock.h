@@ -66,9 +66,9 @@ void lock_release_slow(struct lock *lock, uint32_t state);
 
 /* Are ranks read at all? If not, locks of .bss may stay untouched. */
 #ifdef NDEBUG
-#define LOCK_RANKS 0
+	#define LOCK_RANKS 0
 #else
-#define LOCK_RANKS 1
+	#define LOCK_RANKS 1
 #endif
 
 #ifdef NDEBUG

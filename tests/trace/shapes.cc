@@ -36,8 +36,8 @@ extern "C" {
 #define NOINLINE __attribute__((noinline, noclone))
 
 #ifdef __clang__
-#undef NOINLINE
-#define NOINLINE __attribute__((noinline))
+	#undef NOINLINE
+	#define NOINLINE __attribute__((noinline))
 #endif
 
 static std::map<uint32_t, std::vector<uint64_t>> stack_of;
@@ -58,8 +58,8 @@ static void fail(const char *what, const std::vector<uint64_t> &ours,
 	std::fprintf(stderr, "%s: %s\n", shape, what);
 	for (size_t i = 0; i < ours.size() || i < theirs.size(); i++) {
 		if (i < 60) {
-			std::fprintf(stderr, "  %2zu ours %#lx theirs %#lx\n", i,
-				i < ours.size() ? ours[i] : 0,
+			std::fprintf(stderr, "  %2zu ours %#lx theirs %#lx\n",
+				i, i < ours.size() ? ours[i] : 0,
 				i < theirs.size() ? theirs[i] : 0);
 		}
 	}
@@ -351,8 +351,9 @@ static NOINLINE void coroutines(void)
 	const size_t size = 65536;
 
 	for (int i = 0; i < 6; i++) {
-		char *stack = (char *)mmap(nullptr, size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *stack =
+			(char *)mmap(nullptr, size, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		run_coroutine(stack, size, i % 3 * 7);
 		munmap(stack, size);

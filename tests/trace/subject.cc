@@ -198,8 +198,8 @@ static void plugin(const char *path)
 {
 	for (int i = 0; i < 3; i++) {
 		void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		auto allocate = (void *(*)(size_t))dlsym(
-			handle, "plugin_allocate");
+		auto allocate =
+			(void *(*)(size_t))dlsym(handle, "plugin_allocate");
 
 		keep = allocate(123);
 		dlclose(handle);
