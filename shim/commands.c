@@ -226,30 +226,6 @@ static int run_detach(struct reply *reply, const char *argument)
 	return err;
 }
 
-/* start [MODE], stop, snapshot, file. */
-static int run_trace(struct reply *reply, const char *argument)
-{
-	const char *file;
-	int err;
-
-	if (!strncmp(argument, "start", 5) &&
-		(argument[5] == '\0' || argument[5] == ' ')) {
-		err = trace_start(argument[5] ? argument + 6 : NULL, NULL);
-	} else if (!strcmp(argument, "stop")) {
-		err = trace_stop();
-	} else if (!strcmp(argument, "snapshot")) {
-		err = trace_snapshot();
-	} else {
-		err = strcmp(argument, "file") ? EINVAL : 0;
-	}
-	file = trace_file();
-	if (!err && file) {
-		reply_line(reply, "trace running=%d path=%s",
-			trace_is_running(), file);
-	}
-	return err;
-}
-
 static const struct command {
 	const char *name;
 	bool needs_argument;
@@ -268,8 +244,6 @@ static const struct command {
 	{"trace-stop", false, run_trace_stop, "no trace is running"},
 	{"trace-snapshot", false, run_trace_snapshot, "no trace is running"},
 	{"trim", false, run_trim, ""},
-	{"trace", true, run_trace,
-		"there is no such trace; see the program's stderr"},
 };
 
 static const struct command *command_named(const char *name)

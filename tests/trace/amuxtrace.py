@@ -8,6 +8,7 @@ TraceError.
 import collections
 import math
 import struct
+import subprocess
 
 
 class TraceError(Exception):
@@ -164,14 +165,11 @@ class Trace:
     def __init__(self, path):
         with open(path, "rb") as file:
             data = file.read()
-        if data[:8] != b"AMUXTRC\0":
-            raise TraceError("not a trace")
-        values = struct.unpack_from(
-            "<" + "".join(f for _, f in FILE_FIELDS), data, 8)
-        self.file = dict(zip((n for n, _ in FILE_FIELDS), values))
-        if self.file["major"] != 1:
-            raise TraceError("version %d" % self.file["major"])
-        self.mode = MODES[self.file["mode"]]
+        self.packed = data[:4] == b"\x28\xb5\x2f\xfd"
+        if self.packed:
+            data = subprocess.run(["zstd", "-dcq"], input=data, check=True,
+                                  stdout=subprocess.PIPE).stdout
+        self.read_header(data, 0)
         self.stacks, self.texts, self.modules = {}, {}, []
         self.unloads, self.threads, self.names = {}, {}, {}
         self.forks, self.controls, self.summary = [], [], None
@@ -180,10 +178,24 @@ class Trace:
         self.counts = collections.Counter()
         self.read_blocks(data)
 
+    def read_header(self, data, at):
+        if data[at:at + 8] != b"AMUXTRC\0":
+            raise TraceError("not a trace")
+        values = struct.unpack_from(
+            "<" + "".join(f for _, f in FILE_FIELDS), data, at + 8)
+        self.file = dict(zip((n for n, _ in FILE_FIELDS), values))
+        if self.file["major"] != 1:
+            raise TraceError("version %d" % self.file["major"])
+        self.mode = MODES[self.file["mode"]]
+
     def read_blocks(self, data):
         size = self.file["block_size"]
+        orders = set()
         for at in range(size, len(data) - size + 1, size):
             block = data[at:at + size]
+            if block[:8] == b"AMUXTRC\0":
+                self.read_header(data, at)
+                continue
             header = collections.namedtuple("Block", BLOCK_FIELDS)(
                 *BLOCK.unpack_from(block))
             if header.magic == 0:
@@ -193,8 +205,11 @@ class Trace:
             lo, hi = header.committed & 0xffffffff, header.committed >> 32
             if 64 + lo + hi > size:
                 raise TraceError("bad committed length at %d" % at)
-            if header.index != at // size:
+            if not self.packed and header.index != at // size:
                 raise TraceError("bad index at %d" % at)
+            if header.order in orders:
+                raise TraceError("order %d twice" % header.order)
+            orders.add(header.order)
             self.counts[header.kind] += 1
             if header.kind == EVENTS:
                 self.lanes[header.lane].append((header, block))
