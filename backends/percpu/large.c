@@ -13,6 +13,10 @@
  * both ends are mapped afresh when they become free: the number of mappings
  * stays bounded by the number of moved live blocks.
  *
+ * Cache: a few blocks of up to CACHE_PAGES are kept as they were freed, one per
+ * slot, the slot picked by the number of pages. They go and come by one atomic
+ * instruction; nothing else knows them. Ageing and trimming empty the slots.
+ *
  * Locks: none of its own. A live block's descriptor belongs to who holds the
  * block.
  */
@@ -29,8 +33,13 @@ enum {
 	 * Below this a copy into resident memory is cheaper than the kernel's
 	 * work on mappings, and than the faults when moved pages are renewed.
 	 */
-	MOVE_PAGES = 256
+	MOVE_PAGES = 256,
+	CACHE_PAGES = 128, /* of one block: half a MiB, 4 MiB in all */
+	CACHE_SLOTS = 8
 };
+
+/* page << 32 | pages, or 0; sync: atomic */
+static _Atomic uint64_t cache[CACHE_SLOTS];
 
 static void block_describe(uint32_t page, uint32_t pages, bool moved)
 {
@@ -81,16 +90,60 @@ static void run_renew(uint32_t page, uint32_t pages)
 	pages_free(page, pages, renewed);
 }
 
-void large_free(uint32_t page)
+static void run_free(uint32_t page, uint32_t pages)
 {
-	struct page *desc = page_desc(page);
-	uint32_t pages = desc->pages;
-
-	page_mark(page, WORD_NONE);
-	if (desc->moved) {
+	if (page_desc(page)->moved) {
 		run_renew(page, pages);
 	} else {
 		pages_free(page, pages, false);
+	}
+}
+
+bool large_free(uint32_t page)
+{
+	struct page *desc = page_desc(page);
+	uint32_t pages = desc->pages;
+	uint64_t old;
+
+	page_mark(page, WORD_NONE);
+	page_set_state(desc, PAGE_NONE);
+	if (pages > CACHE_PAGES || desc->moved) {
+		run_free(page, pages);
+		return true;
+	}
+	/* acq_rel: the descriptor goes with the block, both ways. */
+	old = xchg_acq_rel(
+		&cache[pages % CACHE_SLOTS], (uint64_t)page << 32 | pages);
+	if (old) {
+		run_free((uint32_t)(old >> 32), (uint32_t)old);
+	}
+	return old != 0;
+}
+
+void *large_cached(size_t size)
+{
+	uint64_t pages = (size + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	_Atomic uint64_t *slot = &cache[pages % CACHE_SLOTS];
+	uint64_t kept = load_relaxed(slot);
+
+	/* The word names the block, so an equal word is the same block. */
+	if ((uint32_t)kept != pages || !kept || !cas_acq_rel(slot, &kept, 0)) {
+		return NULL;
+	}
+	block_describe((uint32_t)(kept >> 32), (uint32_t)pages, false);
+	return page_addr((uint32_t)(kept >> 32));
+}
+
+void large_flush(void)
+{
+	for (unsigned i = 0; i < CACHE_SLOTS; i++) {
+		uint64_t kept = load_relaxed(&cache[i])
+					? xchg_acq_rel(&cache[i], 0)
+					: 0;
+
+		if (kept) {
+			run_free((uint32_t)(kept >> 32), (uint32_t)kept);
+		}
 	}
 }
 

@@ -17,8 +17,17 @@
 /* NULL if there is no memory. *zero: it reads as zero. */
 void *large_malloc(size_t size, size_t align, bool *zero);
 
-/* page is the page of ptr and marked WORD_LARGE. */
-void large_free(uint32_t page);
+/* A block of the same number of pages freed a moment ago; NULL if none. */
+void *large_cached(size_t size);
+
+/*
+ * page is the page of ptr and marked WORD_LARGE. True if its pages became free;
+ * false if the block is kept for large_cached().
+ */
+bool large_free(uint32_t page);
+
+/* Free what is kept for large_cached(). */
+void large_flush(void);
 
 static inline size_t large_size(uint32_t page)
 {

@@ -10,8 +10,8 @@
  * Lists: one per length up to EXACT pages, then four per doubling; a bit per
  * list says whether it has runs.
  *
- * Ranges: the first is reserved in init, four times the machine.s memory;
- * further ones only if it was made small by a limit on address space. A page is
+ * Ranges: the first is reserved in init, four times the machine's memory;
+ * further ones when it is full. A page is
  * made usable (mprotect) in growing steps, so nothing relies on overcommit.
  *
  * Invariants:

@@ -66,6 +66,7 @@ static void look_after(void)
 	}
 	if (tick / AGE_TICKS != last / AGE_TICKS) {
 		central_age();
+		large_flush();
 	}
 	pages_age(now);
 	if (load_relaxed(&percpu_pages.armed)) {
@@ -92,8 +93,13 @@ static void *small_malloc(unsigned class)
 
 static void *big_malloc(size_t size, size_t align, bool *zero)
 {
-	void *block = large_malloc(size, align, zero);
+	void *block = align == 1 ? large_cached(size) : NULL;
 
+	if (block) {
+		*zero = false;
+		return block;
+	}
+	block = large_malloc(size, align, zero);
 	look_after();
 	return block ? block : no_memory();
 }
@@ -135,8 +141,9 @@ static void free_in(uint32_t page, void *ptr)
 		percpu_bins_free(word - WORD_CLASS, ptr);
 		look_after();
 	} else if (word == WORD_LARGE && (uintptr_t)ptr % PAGE_SIZE == 0) {
-		large_free(page);
-		look_after();
+		if (large_free(page)) {
+			look_after();
+		}
 	} else if (!seed_page(page) || !seed_free(ptr)) {
 		g.host->bad_pointer(g.host, "free", ptr,
 			"not a live block, or freed twice");
@@ -292,6 +299,7 @@ static int percpu_trim(size_t pad)
 	size_t gone;
 
 	percpu_bins_drain(true);
+	large_flush();
 	central_flush();
 	central_adopt();
 	gone = mixed_purge() + pages_purge(pad >> PAGE_SHIFT, SIZE_MAX);
