@@ -211,6 +211,9 @@ def show(args, results, about):
     """Tables and plot."""
     names = names_in(results, args.allocators)
     print("%s\n" % about)
+    # The best peer is the best of those shown.
+    results = {work: {name: row[name] for name in names if name in row}
+               for work, row in results.items()}
     if args.least:
         benchtable.time_figure = min
     benchtable.print_summary(results, names)
