@@ -536,7 +536,7 @@ void central_flush(void)
 
 void central_adopt(void)
 {
-	for (unsigned class = 0; class < CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 		if (class_spare(class)) {
 			spans_adopt(class_lock(class), UINT32_MAX);
 			lock_release(&g.classes[class].lock);
