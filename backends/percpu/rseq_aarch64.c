@@ -13,11 +13,11 @@
  */
 #if defined(__aarch64__)
 
-	#include "hot.h"
+#include "hot.h"
 
-	#define STRING_(x) #x
-	#define STRING(x)  STRING_(x)
-	#define HOT(field) "[x4, #" STRING(field) "]"
+#define STRING_(x) #x
+#define STRING(x)  STRING_(x)
+#define HOT(field) "[x4, #" STRING(field) "]"
 
 /* clang-format off */
 

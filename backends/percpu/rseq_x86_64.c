@@ -20,11 +20,11 @@
  */
 #if defined(__x86_64__)
 
-	#include "hot.h"
+#include "hot.h"
 
-	#define STRING_(x) #x
-	#define STRING(x)  STRING_(x)
-	#define HOT(field) "percpu_hot+" STRING(field) "(%rip)"
+#define STRING_(x) #x
+#define STRING(x)  STRING_(x)
+#define HOT(field) "percpu_hot+" STRING(field) "(%rip)"
 
 /* clang-format off */
 
