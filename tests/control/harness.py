@@ -43,14 +43,14 @@ class Harness:
         shutil.rmtree(self.work)
         sys.exit(1 if self.failures else 0)
 
-    def launch(self, *command, preload=None, **env):
+    def launch(self, *command, preload=None, stderr=subprocess.PIPE, **env):
         """A program; preload: False for none, a path behind the shim."""
         full = dict(self.env, **env)
         if preload is not False:
             full["LD_PRELOAD"] = ":".join(filter(None, [self.shim, preload]))
         program = subprocess.Popen(
             command, env=full, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
+            stderr=stderr, text=True)
         self.programs.append(program)
         return program
 
