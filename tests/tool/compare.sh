@@ -173,6 +173,13 @@ check "results are read back" field_is x a $median 1
 compare --from "$work/1.json" --from "$work/2.json" --csv
 check "runs of several files are pooled" field_is x a $runs 5
 check "backends of several files are pooled" field_is x b $runs 3
+for points in 8,2 4; do
+	compare -b a -n 1 -w 0 --sweep n=$points -m 'x=x([0-9]+)' \
+		--json="$work/sweep-$points.json" -- echo x1
+done
+compare --from "$work/sweep-8,2.json" --from "$work/sweep-4.json" --csv
+check "points of several files are in order" \
+	[ "$(cut -d, -f1 "$work/out" | uniq | tr '\n' ' ')" = "n 2 4 8 " ]
 compare --from "$work/2.json" --markdown
 check "Markdown has a row for each backend" out_has '^\| b \|'
 echo '{"kind": "other"}' >"$work/3.json"

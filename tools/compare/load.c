@@ -334,6 +334,31 @@ static void cells_read(struct reader *reader, const struct plan *plan,
 	}
 }
 
+static int point_compare(const void *left, const void *right)
+{
+	double l = strtod(*(char *const *)left, NULL);
+	double r = strtod(*(char *const *)right, NULL);
+
+	return (l > r) - (l < r);
+}
+
+/* Points of several files that are numbers, in order. */
+static void points_sort(struct plan *plan)
+{
+	for (size_t p = 0; p < plan->point_count; p++) {
+		char *end = NULL;
+
+		if (plan->points[p] != NULL) {
+			strtod(plan->points[p], &end);
+		}
+		if (end == NULL || *end != '\0') {
+			return;
+		}
+	}
+	qsort(plan->points, plan->point_count, sizeof(*plan->points),
+		point_compare);
+}
+
 int results_load(struct plan *plan, struct results *results,
 	const char *const *paths, size_t count)
 {
@@ -351,6 +376,7 @@ int results_load(struct plan *plan, struct results *results,
 		plan_read(&reader, plan, roots[i], i == 0);
 	}
 	if (!reader.failed) {
+		points_sort(plan);
 		results_init(results, plan);
 		results->machine =
 			tool_strdup(text(&reader, roots[0], "machine"));

@@ -222,6 +222,27 @@ static const char *dash(size_t subject)
 	return subject < COLOURS ? "1" : "2";
 }
 
+/* Are all medians so near to each other that from 0 on they are one line? */
+static bool is_narrow(const struct view *view, const struct view_table *table)
+{
+	double least = INFINITY;
+	double most = 0;
+
+	for (size_t c = 0; c < table->count; c++) {
+		for (size_t s = 0;
+			s < view->summary->results->plan->subject_count; s++) {
+			const struct figure *figure =
+				view_figure(view, &table->columns[c], s);
+
+			if (figure->count > 0) {
+				least = fmin(least, figure->median);
+				most = fmax(most, figure->median);
+			}
+		}
+	}
+	return least > 0.6 * most;
+}
+
 static void curves_panel(
 	FILE *out, const struct view *view, const struct view_table *table)
 {
@@ -253,7 +274,8 @@ static void curves_panel(
 	axis_of_points(out, plan, numbers);
 	fprintf(out, "set xlabel ");
 	plot_text(out, plan->sweep_name);
-	fprintf(out, "\nset ytics nomirror autofreq\nset yrange [0:*]\nplot ");
+	fprintf(out, "\nset ytics nomirror autofreq\nset yrange [%s:*]\nplot ",
+		is_narrow(view, table) ? "*" : "0");
 	for (size_t s = 0; s < plan->subject_count; s++) {
 		fprintf(out,
 			"%s$curve%zu using 1:2:3:4 with yerrorlines pointtype "
