@@ -90,7 +90,7 @@ static void print_totals(const struct view *view)
 		printf(", %s of them realloc", text_count(a, t->reallocs));
 	}
 	if (end > 0) {
-		printf(" (%s a second)",
+		printf("\n  a second    %12s calls",
 			text_count(a, (uint64_t)((double)t->allocs * 1e9 /
 						 (double)end)));
 	}
