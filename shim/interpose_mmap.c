@@ -107,7 +107,12 @@ AMUX_API void *mremap(void *addr, size_t size, size_t new_size, int flags, ...)
 
 AMUX_API void *sbrk(intptr_t increment)
 {
-	if (owner_of_caller(__builtin_return_address(0)) || !g.sbrk) {
+	unsigned id = owner_of_caller(__builtin_return_address(0));
+
+	if (id) {
+		return (void *)result(window_sbrk(id, increment));
+	}
+	if (!g.sbrk) {
 		errno = ENOMEM;
 		return (void *)-1;
 	}
