@@ -107,12 +107,7 @@ AMUX_API void *mremap(void *addr, size_t size, size_t new_size, int flags, ...)
 
 AMUX_API void *sbrk(intptr_t increment)
 {
-	unsigned id = owner_of_caller(__builtin_return_address(0));
-
-	if (id) {
-		return (void *)result(window_sbrk(id, increment));
-	}
-	if (!g.sbrk) {
+	if (owner_of_caller(__builtin_return_address(0)) || !g.sbrk) {
 		errno = ENOMEM;
 		return (void *)-1;
 	}

@@ -39,9 +39,6 @@ struct window {
 	uintptr_t start, end; /* sync: lock; empty if no space was found */
 	struct extents free;  /* sync: lock */
 	size_t mapped;        /* sync: lock */
-
-	/* The library's own break; all 0 until it asks for one. */
-	uintptr_t break_start, break_now, break_end; /* sync: lock */
 };
 
 struct module {
@@ -370,52 +367,6 @@ long window_remap(
 	}
 	window_unmap(id, addr, size); /* failing, it stays: the data moved */
 	return to;
-}
-
-/* Set a part of the window aside for the break. Under the lock. */
-static bool begin_break(struct window *w)
-{
-	size_t size = round_down((w->end - w->start) / 4, WINDOW_ALIGN);
-
-	if (!w->break_start && size) {
-		w->break_start = extents_take(&w->free, size, WINDOW_ALIGN, 0);
-		w->break_now = w->break_start;
-		w->break_end = w->break_start + size;
-	}
-	return w->break_start != 0;
-}
-
-/* Move the break, and with it what is committed below it. Under the lock. */
-static long move_break(struct window *w, intptr_t increment)
-{
-	size_t page = os_page_size();
-	uintptr_t old = w->break_now, now = old + (uintptr_t)increment;
-	uintptr_t had = round_up(old, page), has = round_up(now, page);
-
-	if (increment > 0 ? (size_t)increment > w->break_end - old
-			  : (size_t)-increment > old - w->break_start) {
-		return -ENOMEM;
-	}
-	if (has > had && os_commit((void *)had, has - had)) {
-		return -ENOMEM;
-	}
-	if (has < had && os_decommit((void *)has, had - has)) {
-		return -ENOMEM;
-	}
-	w->mapped += has - had;
-	w->break_now = now;
-	return (long)old;
-}
-
-long window_sbrk(unsigned id, intptr_t increment)
-{
-	struct window *w = &windows[id];
-	long ret;
-
-	lock_acquire(&g.lock);
-	ret = begin_break(w) ? move_break(w, increment) : -ENOMEM;
-	lock_release(&g.lock);
-	return ret;
 }
 
 size_t window_mapped_bytes(unsigned id)

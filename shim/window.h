@@ -6,8 +6,8 @@
  * these names; a call that comes from the library's own code (told by its
  * return address) is placed inside a window: address space reserved for that
  * library and registered in the owner map. So every block of the library lies
- * where the owner map says. sbrk moves a break inside the window. Calls from all
- * other code go to the kernel untouched.
+ * where the owner map says. sbrk is refused, and the library takes mmap. Calls
+ * from all other code go to the kernel untouched.
  *
  * What does not fit the window (a full window, RLIMIT_AS) is mapped wherever
  * the kernel likes and registered by its exact range.
@@ -20,7 +20,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/elfsym.h"
 
@@ -64,13 +63,6 @@ long window_map(unsigned id, void *addr, size_t size, int prot, int flags,
 long window_unmap(unsigned id, void *addr, size_t size);
 long window_remap(
 	unsigned id, void *addr, size_t size, size_t new_size, int flags);
-
-/*
- * sbrk(2) as called by owner id: a break of its own, inside its window. The old
- * break, or -ENOMEM. A library that has a break need not call mmap, which the
- * program may interpose and allocate in.
- */
-long window_sbrk(unsigned id, intptr_t increment);
 
 /* Bytes mapped in the window of id now. */
 size_t window_mapped_bytes(unsigned id);
