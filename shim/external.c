@@ -18,6 +18,7 @@
 #include "dispatch.h"
 #include "loader.h"
 #include "owner.h"
+#include "takeover.h"
 #include "window.h"
 
 enum { MAX_EXTERNAL = 8 };
@@ -413,6 +414,9 @@ int external_load(void *handle, const struct known_library *library,
 	}
 	if (elf_find_by_address((const void *)lib->malloc, &home)) {
 		window_add_module(id, &home);
+		if (takeover_bind_library) {
+			takeover_bind_library(&home);
+		}
 	}
 
 	bool aligned = aligns_small_blocks(lib);

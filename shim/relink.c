@@ -139,3 +139,12 @@ int relink_apply(const struct relink_rule *rules, size_t count)
 	elf_for_each(relink_object, &work);
 	return work.error ? work.error : work.rewritten;
 }
+
+int relink_one(const struct elf_object *object, const struct relink_rule *rules,
+	size_t count)
+{
+	struct work work = {.rules = rules, .rule_count = count};
+
+	relink_object(object, &work);
+	return work.error ? work.error : work.rewritten;
+}

@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/elfsym.h"
+
 /*
  * One name: slots of `name` that hold an address in [start, end) get `to`; so
  * do, if `unbound`, those that the linker has not bound yet (lazy binding).
@@ -40,5 +42,9 @@ struct relink_rule {
  * of slots rewritten, or -EACCES if some could not be made writable.
  */
 int relink_apply(const struct relink_rule *rules, size_t count);
+
+/* The same for one module. */
+int relink_one(const struct elf_object *object, const struct relink_rule *rules,
+	size_t count);
 
 #endif

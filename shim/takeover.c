@@ -210,6 +210,31 @@ void takeover_start(void)
 	}
 }
 
+void takeover_bind_library(const struct elf_object *library)
+{
+	static const char *const ours[] = {
+		"mmap", "mmap64", "munmap", "mremap", "sbrk", "syscall"};
+	static const char *const libcs[] = {"madvise", "mprotect"};
+	enum {
+		OURS = sizeof(ours) / sizeof(ours[0]),
+		LIBCS = sizeof(libcs) / sizeof(libcs[0])
+	};
+	/* Whatever the slots hold now. */
+	struct elf_object anything = {.end = UINTPTR_MAX};
+	struct rules rules = {.count = 0};
+	struct elf_object libc;
+
+	for (size_t i = 0; i < OURS; i++) {
+		add_rule(&rules, ours[i], &anything,
+			family_own_function(ours[i]));
+	}
+	for (size_t i = 0; elf_find_libc(&libc) && i < LIBCS; i++) {
+		add_rule(&rules, libcs[i], &anything,
+			elf_symbol(&libc, libcs[i]));
+	}
+	relink_one(library, rules.list, rules.count);
+}
+
 bool takeover_needs_dlopen(const void *caller)
 {
 	struct elf_object module;

@@ -17,6 +17,8 @@
 
 #include <stdbool.h>
 
+#include "base/elfsym.h"
+
 /* Decide what is to be rewritten, and do it. By the constructor, once. */
 void takeover_start(void);
 
@@ -28,6 +30,15 @@ void *takeover_dlopen(const char *file, int flags);
 
 /* After amux_detach(): take the process's calls over again. */
 void takeover_resume(void);
+
+/*
+ * An unmodified malloc library has been loaded: its own calls for memory go to
+ * the shim and to libc directly, not through functions of the program, which
+ * may interpose mmap or madvise and allocate inside, under the library's locks.
+ * Absent (weak) where the core is linked without the interposer.
+ */
+void takeover_bind_library(const struct elf_object *library)
+	__attribute__((weak));
 
 /* Relink after a dlopen that was a jump. Price when idle: one load. */
 void takeover_catch_up(void);

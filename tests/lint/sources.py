@@ -23,7 +23,7 @@ LIBRARY = ("shim/", "backends/", "include/")
 IMPLEMENTATION = ("shim/", "backends/")
 # Constraints and operands of the restartable sequences read better by hand.
 UNFORMATTED = {"backends/percpu/rseq_x86_64.c", "backends/percpu/rseq_aarch64.c"}
-NO_LICENCE_LINE = (".md", ".txt", ".json", ".map", ".css", ".html", ".csv",
+NO_LICENCE_LINE = (".md", ".txt", ".png", ".json", ".map", ".css", ".html", ".csv",
                    "LICENSE", ".gitignore", ".clang-format", ".clang-tidy")
 
 
