@@ -229,6 +229,13 @@ static void library_stats(const struct library *lib, struct amux_stats *stats)
 		return library_memalign(                                       \
 			&g.libraries[n], align, at_least_16(size));            \
 	}                                                                      \
+	static void free_##n(void *ptr)                                        \
+	{                                                                      \
+		int saved = errno;                                             \
+                                                                               \
+		g.libraries[n].free(ptr);                                      \
+		errno = saved;                                                 \
+	}                                                                      \
 	static int trim_##n(size_t pad)                                        \
 	{                                                                      \
 		return library_trim(&g.libraries[n], pad);                     \
@@ -269,7 +276,7 @@ THUNKS(7)
 
 #define THUNK_ROW(n)                                                           \
 	{                                                                      \
-		.malloc = malloc_##n, .calloc = calloc_##n,                    \
+		.malloc = malloc_##n, .free = free_##n, .calloc = calloc_##n,  \
 		.realloc = realloc_##n, .memalign = memalign_##n,              \
 		.trim = trim_##n, .stats = stats_##n                           \
 	}
@@ -429,7 +436,8 @@ int external_load(void *handle, const struct known_library *library,
 		.name = library ? library->name : NULL,
 		.summary = library ? library->summary : "a malloc library",
 		.malloc = aligned ? lib->malloc : thunk->malloc,
-		.free = lib->free,
+		/* mimalloc's free may leave errno of a refused munmap. */
+		.free = lib->collect ? thunk->free : lib->free,
 		.calloc = aligned || !lib->calloc ? lib->calloc : thunk->calloc,
 		.realloc = aligned || !lib->realloc ? lib->realloc
 						    : thunk->realloc,
